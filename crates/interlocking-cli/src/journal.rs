@@ -50,7 +50,7 @@ impl JournalArguments {
         let (directory, is_default) = self.directory();
         if is_default {
             let is_new = !directory.exists();
-            let made = private::close_directory(&directory).and_then(|()| match is_new {
+            let made = private::make_restricted_directory(&directory).and_then(|()| match is_new {
                 // Keeps the conversations with agents from being committed by accident.
                 true => private::write_file(&directory.join(".gitignore"), "*\n"),
                 false => Ok(()),

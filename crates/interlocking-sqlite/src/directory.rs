@@ -3,7 +3,7 @@
 //! ```text
 //! journal.db        the database, with `-wal` and `-shm` beside it while it is open
 //! lock              held while a journal is being opened, so that only one process at a time does so
-//! holders/*.lock    one for each open journal, locked until that journal is closed or its process ends
+//! holders/*.lock    one for each open journal, locked until that journal is restricted or its process ends
 //! ```
 
 use crate::connection;
@@ -46,26 +46,27 @@ impl Directory {
     pub(crate) fn open(path: &Path) -> Result<(Self, Holder), JournalError> {
         let directory = Self { path: path.into(), place: path.join("journal.db").display().to_string().into() };
         let refused = |error: io::Error| of_file(&error, directory.place());
-        directory.close().map_err(refused)?;
+        directory.restrict_to_owner().map_err(refused)?;
         let lock = private::file_options().create(true).append(true).open(path.join("lock")).map_err(refused)?;
         lock.lock().map_err(refused)?;
         directory.create().map_err(|trouble| trouble.at(directory.place()))?;
         directory.remove_stale();
-        let holder = directory.enter().map_err(refused)?;
+        let holder = directory.create_lock_file().map_err(refused)?;
         Ok((directory, holder))
     }
 
     /// Creates the directory, and restricts it and the journal's files to the owner. A directory that also contains other files
     /// keeps its permissions, as it is not the journal's alone.
-    fn close(&self) -> io::Result<()> {
+    fn restrict_to_owner(&self) -> io::Result<()> {
         private::make_directory(&self.path)?;
         let entries: Vec<_> = fs::read_dir(&*self.path)?.collect::<io::Result<_>>()?;
         let is_own = |name: &str| OWN.contains(&name);
         let only_own = entries.iter().all(|entry| entry.file_name().to_str().is_some_and(is_own));
-        private::close_directory(&self.path.join("holders"))?;
-        let closed = OWN.iter().try_for_each(|name| private::close(&self.path.join(name)));
-        let closed = closed.and_then(|()| if only_own { private::close(&self.path) } else { Ok(()) });
-        if let Err(error) = closed {
+        private::make_restricted_directory(&self.path.join("holders"))?;
+        let restricted = OWN.iter().try_for_each(|name| private::restrict_to_owner(&self.path.join(name)));
+        let restricted =
+            restricted.and_then(|()| if only_own { private::restrict_to_owner(&self.path) } else { Ok(()) });
+        if let Err(error) = restricted {
             // The files belong to another user, who gave this user access.
             tracing::warn!(%error, directory = %self.path.display(), "the journal's permissions cannot be restricted");
         }
@@ -148,7 +149,7 @@ impl Directory {
     }
 
     /// Creates this process's lock file, and locks it.
-    fn enter(&self) -> io::Result<Holder> {
+    fn create_lock_file(&self) -> io::Result<Holder> {
         static OPENED: AtomicU64 = AtomicU64::new(0);
         let process = std::process::id();
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());

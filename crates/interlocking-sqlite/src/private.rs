@@ -20,7 +20,7 @@ pub fn make_directory(path: &Path) -> io::Result<()> {
     let is_new = !path.exists();
     builder.create(path)?;
     // The umask may have removed permissions that the owner needs.
-    if is_new { close(path) } else { Ok(()) }
+    if is_new { restrict_to_owner(path) } else { Ok(()) }
 }
 
 /// Creates a directory like [`make_directory`], and restricts an existing one to its owner.
@@ -28,9 +28,9 @@ pub fn make_directory(path: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// The system's, also where the directory belongs to another user and has another mode.
-pub fn close_directory(path: &Path) -> io::Result<()> {
+pub fn make_restricted_directory(path: &Path) -> io::Result<()> {
     make_directory(path)?;
-    close(path)
+    restrict_to_owner(path)
 }
 
 /// Options that create missing files for the owner alone. The caller adds the kind of access.
@@ -63,7 +63,7 @@ pub fn append_file(path: &Path) -> io::Result<File> {
 fn opened(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let file = options.open(path)?;
     if file.metadata()?.is_file() {
-        close(path)?;
+        restrict_to_owner(path)?;
     }
     Ok(file)
 }
@@ -84,7 +84,7 @@ pub fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
 ///
 /// The system's, also where the path belongs to another user and has another mode.
 #[cfg(unix)]
-pub fn close(path: &Path) -> io::Result<()> {
+pub fn restrict_to_owner(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
@@ -104,6 +104,6 @@ pub fn close(path: &Path) -> io::Result<()> {
 ///
 /// None.
 #[cfg(not(unix))]
-pub fn close(_path: &Path) -> io::Result<()> {
+pub fn restrict_to_owner(_path: &Path) -> io::Result<()> {
     Ok(())
 }

@@ -44,7 +44,7 @@ impl Directories {
         };
         let own = work.join(run.as_str());
         // Private to the user, as it shows what agents are told and do.
-        let made = fs::create_dir(&own).and_then(|()| private::close_directory(&own));
+        let made = fs::create_dir(&own).and_then(|()| private::make_restricted_directory(&own));
         made.map_err(|reason| match reason.kind() {
             io::ErrorKind::AlreadyExists => CommandError::new(format!(
                 "{} exists already, from an earlier run of that name: choose another --run-id or --work-dir, or remove it",

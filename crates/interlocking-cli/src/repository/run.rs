@@ -155,7 +155,7 @@ impl<M: Remembered> RepositoryRun<M> {
         let made = if facts.is_there {
             // The directory may have been removed, for instance by a system that clears temporary directories. It is made again:
             // the work itself is in the repository.
-            private::close_directory(&facts.directory)
+            private::make_restricted_directory(&facts.directory)
                 .map_err(|error| CommandError::from(error).at(facts.directory.display().to_string()))?;
             None
         } else {

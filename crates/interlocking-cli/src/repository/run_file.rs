@@ -58,8 +58,8 @@ impl RunFile {
 
     /// Creates the directory, private to the user.
     pub(crate) fn make_directory(&self) -> io::Result<()> {
-        private::close_directory(&self.all)?;
-        private::close_directory(&self.directory())
+        private::make_restricted_directory(&self.all)?;
+        private::make_restricted_directory(&self.directory())
     }
 
     /// Reads the value; `None` if it does not exist.
@@ -89,7 +89,7 @@ impl RunFile {
     }
 
     fn try_write_new<T: Serialize>(&self, value: &T) -> io::Result<()> {
-        private::close_directory(&self.all)?;
+        private::make_restricted_directory(&self.all)?;
         let (path, bytes) = (self.path(), serde_json::to_vec_pretty(value)?);
         let mut file = private::file_options().write(true).create_new(true).open(&path)?;
         let written = file.write_all(&bytes).and_then(|()| file.sync_all());
@@ -102,7 +102,7 @@ impl RunFile {
     /// Replaces the value atomically.
     pub(crate) fn replace<T: Serialize>(&self, value: &T) -> Result<(), CommandError> {
         let replaced = || {
-            private::close_directory(&self.all)?;
+            private::make_restricted_directory(&self.all)?;
             let (path, bytes) = (self.all.join(format!(".{}.json.new", self.run)), serde_json::to_vec_pretty(value)?);
             let mut file = private::create_file(&path)?;
             file.write_all(&bytes).and_then(|()| file.sync_all())?;
