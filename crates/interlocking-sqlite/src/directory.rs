@@ -3,7 +3,7 @@
 //! ```text
 //! journal.db        the database, with `-wal` and `-shm` beside it while it is open
 //! lock              held while a journal is being opened, so that only one process at a time does so
-//! holders/*.lock    one for each open journal, locked until that journal is restricted or its process ends
+//! holders/*.lock    one for each open journal, locked until that journal is closed or its process ends
 //! ```
 
 use crate::connection;

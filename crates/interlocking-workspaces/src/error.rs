@@ -30,13 +30,13 @@ pub enum GitWorkspacesError {
         /// The branch.
         branch: BranchName,
     },
-    /// Workspaces whose bases refer to each other in a circle.
-    #[error("`{name}` begins at itself, by way of {}: let one of them begin elsewhere", by_way_of.join(", "))]
-    Circle {
+    /// The bases of workspaces form a cycle.
+    #[error("`{name}` begins at itself, by way of {}: let one of them begin elsewhere", through.join(", "))]
+    BaseCycle {
         /// The workspace.
         name: String,
-        /// The other workspaces of the circle.
-        by_way_of: Vec<String>,
+        /// The other workspaces of the cycle.
+        through: Vec<String>,
     },
     /// There is a branch of the run's name: of another run, which is active or has left it behind.
     #[error(
@@ -104,9 +104,9 @@ pub enum GitWorkspacesError {
         /// The last problem.
         problem: Box<FastForwardError>,
     },
-    /// The run is over or stopping.
+    /// The run has ended or is stopping.
     #[error("the run is over: its workspaces are not changed any more")]
-    Over,
+    RunEnded,
     /// A name is not valid for a branch.
     #[error(transparent)]
     Name(#[from] NameError),
@@ -207,7 +207,7 @@ pub enum GitWorkspacesError {
     Worktree(#[from] WorktreeError),
     /// The journal's text is not a commit id.
     #[error(transparent)]
-    Commitless(#[from] ObjectIdError),
+    InvalidCommitId(#[from] ObjectIdError),
     /// The executor's context does not offer what was asked for.
     #[error(transparent)]
     Context(#[from] ContextError),

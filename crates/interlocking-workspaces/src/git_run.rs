@@ -279,7 +279,7 @@ impl GitRun {
             return Ok(base);
         }
         if seen.iter().any(|seen| seen == name) {
-            return Err(GitWorkspacesError::Circle { name: name.to_owned(), by_way_of: std::mem::take(seen) });
+            return Err(GitWorkspacesError::BaseCycle { name: name.to_owned(), through: std::mem::take(seen) });
         }
         seen.push(name.to_owned());
         match self.base_setting(name) {
@@ -307,12 +307,12 @@ impl GitRun {
             // Held to the end of the work, even if the caller stops waiting.
             let _held = held;
             let closed = run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
-            if *closed { Err(GitWorkspacesError::Over) } else { work(&run) }
+            if *closed { Err(GitWorkspacesError::RunEnded) } else { work(&run) }
         });
         match working.await {
             Ok(done) => done,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => Err(GitWorkspacesError::Over),
+            Err(_) => Err(GitWorkspacesError::RunEnded),
         }
     }
 
@@ -331,7 +331,7 @@ impl GitRun {
             let _held = held;
             look()
         });
-        looking.await.unwrap_or(Err(GitWorkspacesError::Over))
+        looking.await.unwrap_or(Err(GitWorkspacesError::RunEnded))
     }
 
     /// Runs git work in one workspace under its lock, and not once the run is over.

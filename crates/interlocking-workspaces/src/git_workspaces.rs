@@ -219,10 +219,10 @@ impl GitWorkspaces {
     ///
     /// # Errors
     ///
-    /// As [`GitContext::land_from`](crate::GitContext::land_from); [`GitWorkspacesError::Over`] if the run has ended,
+    /// As [`GitContext::land_from`](crate::GitContext::land_from); [`GitWorkspacesError::RunEnded`] if the run has ended,
     /// or no run of this name has begun.
     pub async fn land_from(&self, run: &RunId, from: CommitId, commit: CommitId) -> Result<(), GitWorkspacesError> {
-        let run = self.0.active_runs.get(run).ok_or(GitWorkspacesError::Over)?;
+        let run = self.0.active_runs.get(run).ok_or(GitWorkspacesError::RunEnded)?;
         let target = run.landing_branch().await?;
         run.land(target, Some(from), commit).await
     }

@@ -110,7 +110,7 @@ impl GitRun {
         match landing.await {
             Ok(landed) => landed,
             Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => Err(GitWorkspacesError::Over),
+            Err(_) => Err(GitWorkspacesError::RunEnded),
         }
     }
 

@@ -48,7 +48,7 @@ impl GitWorkspaces {
             left.sort_by(|one: &LeftRun, other| one.run.0.names.run.cmp(&other.run.0.names.run));
             Ok(left)
         });
-        looking.await.unwrap_or(Err(GitWorkspacesError::Over))
+        looking.await.unwrap_or(Err(GitWorkspacesError::RunEnded))
     }
 }
 
@@ -70,7 +70,7 @@ impl GitWorkspaces {
             let is_anything = !left.worktrees.is_empty() || !left.branches.is_empty() || directory.exists();
             Ok(Some(left).filter(|_| is_anything))
         });
-        looking.await.unwrap_or(Err(GitWorkspacesError::Over))
+        looking.await.unwrap_or(Err(GitWorkspacesError::RunEnded))
     }
 
     /// The directory below which the worktrees of a run lie, according to git's list, wherever the program of the run
@@ -162,7 +162,7 @@ impl LeftRun {
     /// The first [`GitWorkspacesError`]; the rest is still removed.
     pub async fn remove(self) -> Result<(), GitWorkspacesError> {
         let removing = tokio::task::spawn_blocking(move || self.run.remove(RunEnd::Cancelled));
-        removing.await.unwrap_or(Err(GitWorkspacesError::Over))
+        removing.await.unwrap_or(Err(GitWorkspacesError::RunEnded))
     }
 }
 

@@ -75,6 +75,6 @@ pub use fresh::FreshCheckout;
 pub use git_workspaces::GitWorkspaces;
 pub use landings::landings;
 pub use left::LeftRun;
-pub use ownership::{Belonging, Overlap, Ownership, OwnershipViolation, Pattern, PatternError};
+pub use ownership::{Overlap, Ownership, OwnershipViolation, PathOwnership, Pattern, PatternError};
 pub use reading::{changed_paths, in_repository, text_at, touched_paths};
 pub use settings::{Base, WorkspaceScope};

@@ -64,25 +64,25 @@ pub struct Overlap {
 
 /// A change to a path that its author does not own.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{by}` may not change `{path}`, which {}", belongs(whose))]
+#[error("`{by}` may not change `{path}`, which {}", belongs(ownership))]
 pub struct OwnershipViolation {
     /// The author of the change.
     pub by: String,
     /// The changed path.
     pub path: String,
-    /// The owner of the path.
-    pub whose: Belonging,
+    /// The ownership of the path.
+    pub ownership: PathOwnership,
 }
 
 /// The ownership of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Belonging {
+pub enum PathOwnership {
     /// These owners own it.
-    To(Vec<String>),
+    Owned(Vec<String>),
     /// It is protected: no owner may change it.
     Protected,
     /// No pattern matches it.
-    ToNobody,
+    Unowned,
 }
 
 impl Ownership {
@@ -132,13 +132,13 @@ impl Ownership {
     }
 
     /// The ownership of a path.
-    pub fn of(&self, path: &str) -> Belonging {
+    pub fn of(&self, path: &str) -> PathOwnership {
         if self.protected.iter().any(|pattern| pattern.matches(path)) {
-            return Belonging::Protected;
+            return PathOwnership::Protected;
         }
         let owns = |(_, patterns): &(&String, &Vec<Pattern>)| patterns.iter().any(|pattern| pattern.matches(path));
         let owners: Vec<_> = self.owners.iter().filter(owns).map(|(owner, _)| owner.clone()).collect();
-        if owners.is_empty() { Belonging::ToNobody } else { Belonging::To(owners) }
+        if owners.is_empty() { PathOwnership::Unowned } else { PathOwnership::Owned(owners) }
     }
 
     /// The changes that `owner` may not make, in the order given; for a renamed file both paths count.
@@ -158,11 +158,10 @@ impl Ownership {
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<OwnershipViolation> {
         let judged = paths.into_iter().map(|path| (self.of(path.as_ref()), path.as_ref().to_owned()));
-        let is_violated =
-            |whose: &Belonging| !matches!(whose, Belonging::To(owners) if owners.iter().any(|own| own == owner));
+        let is_violated = |found: &PathOwnership| !matches!(found, PathOwnership::Owned(owners) if owners.iter().any(|own| own == owner));
         judged
-            .filter(|(whose, _)| is_violated(whose))
-            .map(|(whose, path)| OwnershipViolation { by: owner.to_owned(), path, whose })
+            .filter(|(ownership, _)| is_violated(ownership))
+            .map(|(ownership, path)| OwnershipViolation { by: owner.to_owned(), path, ownership })
             .collect()
     }
 }
@@ -287,14 +286,14 @@ fn fill_table(
     known[0][0]
 }
 
-fn belongs(whose: &Belonging) -> String {
-    match whose {
-        Belonging::To(owners) => {
+fn belongs(ownership: &PathOwnership) -> String {
+    match ownership {
+        PathOwnership::Owned(owners) => {
             let owners: Vec<_> = owners.iter().map(|owner| format!("`{owner}`")).collect();
             format!("belongs to {}", owners.join(" and "))
         }
-        Belonging::Protected => "nobody may change".to_owned(),
-        Belonging::ToNobody => "has no owner here".to_owned(),
+        PathOwnership::Protected => "nobody may change".to_owned(),
+        PathOwnership::Unowned => "belongs to nobody here".to_owned(),
     }
 }
 

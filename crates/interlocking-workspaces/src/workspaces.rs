@@ -27,7 +27,7 @@ impl Workspaces for GitRun {
     async fn ended(&self, end: RunEnd) -> Result<(), WorkspaceError> {
         let run = self.clone();
         let ending = tokio::task::spawn_blocking(move || run.end(end));
-        Ok(ending.await.unwrap_or(Err(GitWorkspacesError::Over))?)
+        Ok(ending.await.unwrap_or(Err(GitWorkspacesError::RunEnded))?)
     }
 
     fn locate(&self, name: &str) -> Result<PathBuf, WorkspaceError> {

@@ -127,7 +127,7 @@ async fn a_run_that_is_under_way_lands_without_its_context() {
     assert_eq!(project.main().head().unwrap(), landed);
     assert_eq!((project.left(), project.archived()), (vec![], vec![]));
     let over = workspaces.land_from(&report.run, project.begin, landed).await;
-    assert!(matches!(over, Err(GitWorkspacesError::Over)), "{over:?}");
+    assert!(matches!(over, Err(GitWorkspacesError::RunEnded)), "{over:?}");
 }
 
 #[tokio::test]

@@ -88,7 +88,7 @@ impl AdvisoryHandler<hybrid::mutation_advisory> for MutationAdvisory {
         match cx.fresh_checkout(merged).await {
             Ok(checked_out) => Ok(self.0.try_mutants(&checked_out, &spec, output, &[]).await?),
             // The run is over: the report is an addendum.
-            Err(GitWorkspacesError::Over) => Ok(untried_mutants(output, "not tried: the run is over")),
+            Err(GitWorkspacesError::RunEnded) => Ok(untried_mutants(output, "not tried: the run is over")),
             Err(error) => Err(error.into()),
         }
     }
