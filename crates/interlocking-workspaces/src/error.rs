@@ -4,9 +4,9 @@ use interlocking_core::context::ContextError;
 use interlocking_runtime::WorkspaceError;
 use interlocking_worktree::{
     ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CopyError, CreateBranchError, CreateCloneError,
-    CreateError, DeleteBranchError, ExportError, FastForwardError, FetchError, FileError, GitError, MergeError,
-    NameError, ObjectIdError, OpenCloneError, OpenWorktreeError, PoolError, RebaseError, RemoveCloneError, RemoveError,
-    RepositoryPath, ResetError, SetupError, SwitchError, TakeInError, UnlockError, WorktreeError,
+    CreateError, DeleteBranchError, ExportError, FastForwardError, FetchError, FileError, GitError, ImportError,
+    MergeError, NameError, ObjectIdError, OpenCloneError, OpenWorktreeError, PoolError, RebaseError, RemoveCloneError,
+    RemoveError, RepositoryPath, ResetError, SetupError, SwitchError, UnlockError, WorktreeError,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -230,8 +230,8 @@ impl From<ExportError> for GitWorkspacesError {
     }
 }
 
-impl From<TakeInError> for GitWorkspacesError {
-    fn from(error: TakeInError) -> Self {
+impl From<ImportError> for GitWorkspacesError {
+    fn from(error: ImportError) -> Self {
         Self::Fetch(error.into())
     }
 }

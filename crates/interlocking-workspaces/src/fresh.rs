@@ -118,7 +118,7 @@ impl GitRun {
         let (repository, branch) = (&self.settings().repository, BranchName::new("checkout")?);
         let directory = self.checkouts_directory().join(number.to_string());
         if let Some(left) = left
-            && let Ok(made) = repository.create_clone_again(&directory, &branch, commit, left)
+            && let Ok(made) = repository.recycle_clone(&directory, &branch, commit, left)
         {
             return Ok(made);
         }
@@ -134,7 +134,7 @@ impl GitRun {
             return self.check_out(at);
         };
         if worktree.is_clone() {
-            self.settings().repository.take_in_objects(&worktree.export_up_to(at, proposed)?)?;
+            self.settings().repository.import_objects(&worktree.export_up_to(at, proposed)?)?;
         }
         self.check_out(proposed)
     }

@@ -217,7 +217,7 @@ fn the_runtimes_own_work_on_a_clone_can_be_confined() {
     });
     let exported = exported.unwrap();
     assert!(std::fs::read_to_string(scene.secret()).is_ok(), "this one is not");
-    let tip = scene.repository.take_in(&exported, scene.place.branch().unwrap(), None).unwrap();
+    let tip = scene.repository.import(&exported, scene.place.branch().unwrap(), None).unwrap();
     let shown =
         Command::new("git").args(["log", "--format=%s", "attacker"]).current_dir(scene.sibling()).output().unwrap();
     assert_eq!(text(&shown.stdout), "work\nBegin\n");

@@ -107,7 +107,7 @@ impl Repository {
     }
 
     /// Like [`Repository::create_clone`], and returns the record of the written files, from which [another
-    /// clone](Repository::create_clone_again) can be made once this one is no longer needed. No record if files cannot
+    /// clone](Repository::recycle_clone) can be made once this one is no longer needed. No record if files cannot
     /// be reused.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl Repository {
     /// # Errors
     ///
     /// See [`CreateCloneError`]. Whatever is left at the place should be deleted.
-    pub fn create_clone_again(
+    pub fn recycle_clone(
         &self,
         place: impl AsRef<Path>,
         branch: &BranchName,

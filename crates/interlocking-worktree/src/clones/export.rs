@@ -12,7 +12,7 @@ use gix::{
 };
 
 use crate::{
-    clones::import::{TakeInError, referenced},
+    clones::import::{ImportError, referenced},
     repository::Repository,
     values::{
         git_error::{Doing as _, GitError},
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The commits of a clone since its base, with all their new objects, in memory. They are untrusted until
-/// [`Repository::take_in`] has checked them.
+/// [`Repository::import`] has checked them.
 #[derive(Debug, Clone)]
 pub struct ClonedCommits {
     pub(crate) base: CommitId,
@@ -48,8 +48,8 @@ pub enum ExportError {
         /// Its id.
         id: String,
     },
-    /// The objects have more than [`ClonedCommits::MOST_BYTES`].
-    #[error("the commits since {base} hold more than {} MiB; commit less, or ignore what is built", ClonedCommits::MOST_BYTES >> 20)]
+    /// The objects have more than [`ClonedCommits::MAX_BYTES`].
+    #[error("the commits since {base} hold more than {} MiB; commit less, or ignore what is built", ClonedCommits::MAX_BYTES >> 20)]
     TooLarge {
         /// The base.
         base: CommitId,
@@ -70,12 +70,12 @@ pub enum FetchError {
     Export(#[from] ExportError),
     /// They could not be taken into this repository.
     #[error(transparent)]
-    TakeIn(#[from] TakeInError),
+    Import(#[from] ImportError),
 }
 
 impl ClonedCommits {
     /// The most bytes that the new objects may have, uncompressed: they are held in memory.
-    pub const MOST_BYTES: usize = 1 << 30;
+    pub const MAX_BYTES: usize = 1 << 30;
 
     /// The commit that they are based on.
     #[must_use]
@@ -95,7 +95,7 @@ impl Repository {
     /// sets the branch of the clone's name here from `expected` (none: it must not exist) to the clone's newest commit.
     /// Returns that commit.
     ///
-    /// This is [`Worktree::export_since`] and [`Repository::take_in`] in one. If the clone's agent is not trusted and
+    /// This is [`Worktree::export_since`] and [`Repository::import`] in one. If the clone's agent is not trusted and
     /// may still be running, run the former confined to the clone.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Repository {
         let Some(branch) = clone.branch() else {
             return Err(ExportError::NotAClone { path: clone.path().to_owned() }.into());
         };
-        Ok(self.take_in(&commits, branch, expected)?)
+        Ok(self.import(&commits, branch, expected)?)
     }
 }
 
@@ -178,7 +178,7 @@ impl Reading<'_> {
 
     fn keep(&mut self, kind: Kind, id: ObjectId, data: Vec<u8>) -> Result<(), ExportError> {
         self.bytes = self.bytes.saturating_add(data.len());
-        if self.bytes > ClonedCommits::MOST_BYTES {
+        if self.bytes > ClonedCommits::MAX_BYTES {
             return Err(ExportError::TooLarge { base: self.base });
         }
         self.objects.insert(id, (kind, data));
@@ -186,7 +186,7 @@ impl Reading<'_> {
     }
 
     /// The objects that need not be read because the clone's origin has them. This trusts the clone: if the clone lies,
-    /// an object will be missing and the commits are not taken in.
+    /// an object will be missing and the commits are not imported.
     fn reachable_from_base(&self) -> Result<HashSet<ObjectId>, ExportError> {
         let commit = self.read(Kind::Commit, self.base.git())?;
         let doing = || format!("reading the commit {}", self.base);

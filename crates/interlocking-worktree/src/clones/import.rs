@@ -1,4 +1,4 @@
-//! Taking in commits that were made in a clone. They may be forged in any way.
+//! Imports commits that were made in a clone. They may be forged in any way.
 
 use std::{
     cmp::Ordering,
@@ -29,9 +29,9 @@ use crate::{
     },
 };
 
-/// Commits of a clone could not be taken in. No reference has changed.
+/// Commits of a clone could not be imported. No reference has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TakeInError {
+pub enum ImportError {
     /// This repository does not have the clone's base.
     #[error("the base {base} is not a commit of this repository")]
     NoSuchBase {
@@ -127,29 +127,29 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// See [`TakeInError`]; no reference has changed. Objects are written only if nothing but the branch was wrong.
-    pub fn take_in(
+    /// See [`ImportError`]; no reference has changed. Objects are written only if nothing but the branch was wrong.
+    pub fn import(
         &self,
         commits: &ClonedCommits,
         branch: &BranchName,
         expected: Option<CommitId>,
-    ) -> Result<CommitId, TakeInError> {
-        self.take_in_objects(commits)?;
+    ) -> Result<CommitId, ImportError> {
+        self.import_objects(commits)?;
         let git = self.git();
         // No worktree may check out the branch in the meantime.
         let _registration = self.lock_registration()?;
         if let Some((place, _)) = self.checked_out_in(branch)?.into_iter().next() {
-            return Err(TakeInError::CheckedOut { branch: branch.clone(), place });
+            return Err(ImportError::CheckedOut { branch: branch.clone(), place });
         }
         if expected.is_none()
             && let Some(existing) = clashing(&git, branch)?
         {
-            return Err(TakeInError::Clash { branch: branch.clone(), existing });
+            return Err(ImportError::Clash { branch: branch.clone(), existing });
         }
         if let Some(from) = expected
             && !self.is_ancestor(from, commits.tip)?
         {
-            return Err(TakeInError::NotFastForward { branch: branch.clone(), from, to: commits.tip });
+            return Err(ImportError::NotFastForward { branch: branch.clone(), from, to: commits.tip });
         }
         let name = branch.full_name();
         let reason = format!("fetch: {} from a clone", commits.tip);
@@ -166,20 +166,20 @@ impl Repository {
         };
         set.map_err(|error| match error {
             MoveError::Moved { found } => {
-                TakeInError::Moved { branch: branch.clone(), expected, found: found.map(CommitId::from_git) }
+                ImportError::Moved { branch: branch.clone(), expected, found: found.map(CommitId::from_git) }
             }
             MoveError::Git(error) => error.into(),
         })?;
         Ok(commits.tip)
     }
 
-    /// Like [`take_in`](Self::take_in) without a branch: checks and writes every object, and returns the newest commit.
+    /// Like [`import`](Self::import) without a branch: checks and writes every object, and returns the newest commit.
     /// As long as no reference keeps that commit, git may collect it as garbage.
     ///
     /// # Errors
     ///
-    /// See [`TakeInError`]; nothing is written.
-    pub fn take_in_objects(&self, commits: &ClonedCommits) -> Result<CommitId, TakeInError> {
+    /// See [`ImportError`]; nothing is written.
+    pub fn import_objects(&self, commits: &ClonedCommits) -> Result<CommitId, ImportError> {
         self.check(&self.git(), commits)?;
         self.check_trees(commits)?;
         let on_disk = self.git();
@@ -200,24 +200,24 @@ impl Repository {
         new.map(|(id, _)| *id).try_for_each(|id| tree_of(&git, CommitId::from_git(id)).map(drop))
     }
 
-    fn check(&self, git: &gix::Repository, commits: &ClonedCommits) -> Result<(), TakeInError> {
+    fn check(&self, git: &gix::Repository, commits: &ClonedCommits) -> Result<(), ImportError> {
         let base = commits.base;
         if git.find_commit(base.git()).is_err() {
-            return Err(TakeInError::NoSuchBase { base });
+            return Err(ImportError::NoSuchBase { base });
         }
         let (trees, blobs) = objects_of_tree(git, tree_of(git, base)?)?;
         let mut in_base: HashMap<ObjectId, Kind> = HashMap::from([(base.git(), Kind::Commit)]);
         in_base.extend(trees.into_iter().map(|id| (id, Kind::Tree)));
         in_base.extend(blobs.into_iter().map(|id| (id, Kind::Blob)));
         if commits.tip != base && !commits.objects.contains_key(&commits.tip.git()) {
-            return Err(TakeInError::Missing { from: "the branch".to_owned(), id: commits.tip.to_string() });
+            return Err(ImportError::Missing { from: "the branch".to_owned(), id: commits.tip.to_string() });
         }
         for (id, (kind, data)) in commits.objects.iter() {
             let found = gix::objs::compute_hash(git.object_hash(), *kind, data).doing(|| format!("hashing {id}"))?;
             if found != *id {
-                return Err(TakeInError::Forged { id: id.to_string(), found: found.to_string() });
+                return Err(ImportError::Forged { id: id.to_string(), found: found.to_string() });
             }
-            let malformed = |problem: String| TakeInError::Malformed {
+            let malformed = |problem: String| ImportError::Malformed {
                 kind: if *kind == Kind::Commit { "commit" } else { "tree" },
                 id: id.to_string(),
                 problem,
@@ -232,13 +232,13 @@ impl Repository {
                 let parents = || references.iter().filter(|(kind, _)| *kind == Kind::Commit);
                 let is_known = |parent: &ObjectId| *parent == base.git() || commits.objects.contains_key(parent);
                 if parents().next().is_none() || !parents().all(|(_, parent)| is_known(parent)) {
-                    return Err(TakeInError::NotDescending { commit: CommitId::from_git(*id), base });
+                    return Err(ImportError::NotDescending { commit: CommitId::from_git(*id), base });
                 }
             }
             for (kind, referenced) in references {
                 let new = commits.objects.get(&referenced).map(|(kind, _)| *kind);
                 if new.or_else(|| in_base.get(&referenced).copied()) != Some(kind) {
-                    return Err(TakeInError::Missing { from: id.to_string(), id: referenced.to_string() });
+                    return Err(ImportError::Missing { from: id.to_string(), id: referenced.to_string() });
                 }
             }
         }

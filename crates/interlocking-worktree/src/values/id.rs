@@ -92,7 +92,7 @@ pub(crate) fn at(commit: Option<CommitId>, otherwise: &str) -> String {
 mod tests {
     use super::*;
     use crate::{
-        BranchName, CommitError, DeleteBranchError, FastForwardError, MoveBranchError, SwitchError, TakeInError,
+        BranchName, CommitError, DeleteBranchError, FastForwardError, ImportError, MoveBranchError, SwitchError,
     };
 
     #[test]
@@ -108,12 +108,12 @@ mod tests {
                 MoveBranchError::Moved { branch: branch(), expected, found }.to_string(),
                 SwitchError::Moved { expected, found }.to_string(),
                 CommitError::Moved { expected: Some(expected), found }.to_string(),
-                TakeInError::Moved { branch: branch(), expected: Some(expected), found }.to_string(),
+                ImportError::Moved { branch: branch(), expected: Some(expected), found }.to_string(),
             ] {
                 assert!(message.contains(&format!("expected at {seen}, found {word}")), "{message}");
             }
         }
-        let new = TakeInError::Moved { branch, expected: None, found: Some(expected) };
+        let new = ImportError::Moved { branch, expected: None, found: Some(expected) };
         assert_eq!(new.to_string(), format!("one moved: expected absent, found at {seen}; look at it again"));
     }
 

@@ -52,7 +52,7 @@ pub enum Finding {
         head: CommitId,
     },
     /// The agent committed although it was not allowed to. Parents come before children.
-    StrayCommits {
+    UnexpectedCommits {
         /// The commits.
         commits: Vec<CommitRecord>,
     },
@@ -88,7 +88,7 @@ impl fmt::Display for Finding {
             Self::BaseLost { base, head } => {
                 write!(formatter, "its history was rewritten: {base}, at which it began, is not behind {head}")
             }
-            Self::StrayCommits { commits } => {
+            Self::UnexpectedCommits { commits } => {
                 let commits: Vec<_> =
                     commits.iter().map(|commit| format!("{} {:?}", commit.id.short(), commit.subject())).collect();
                 write!(formatter, "its agent made commits, which it may not do: {}", Listed(&commits))

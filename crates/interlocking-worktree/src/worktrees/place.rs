@@ -173,7 +173,7 @@ impl Place {
             findings.push(Finding::HeadMoved { expected: self.head, found: Some(tip) });
         } else if !self.may_commit || self.is_read_only {
             let commits = self.worktree.repository().commits(self.head..tip)?;
-            findings.push(Finding::StrayCommits { commits });
+            findings.push(Finding::UnexpectedCommits { commits });
         }
         Ok(())
     }

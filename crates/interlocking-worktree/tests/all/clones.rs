@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, path::Path};
 
 use interlocking_worktree::{
-    ChangeKind, CommitId, CreateCloneError, CreateError, FetchError, Force, OpenCloneError, RemoveCloneError,
-    RemoveError, Repository, TakeInError, Worktree,
+    ChangeKind, CommitId, CreateCloneError, CreateError, FetchError, Force, ImportError, OpenCloneError,
+    RemoveCloneError, RemoveError, Repository, Worktree,
 };
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, path, run, text, write};
@@ -185,20 +185,20 @@ fn a_second_fetch_brings_what_came_after_the_first() {
     let second = commit_with_git(clone.path(), &[("b.txt", "b\n")], "b");
     // A value that another program has set is not overwritten.
     let refused = place.repository.fetch_from_clone(&clone, base, Some(base)).unwrap_err();
-    let moved = TakeInError::Moved { branch: branch("one"), expected: Some(base), found: Some(first) };
-    assert_eq!(refused, FetchError::TakeIn(moved));
+    let moved = ImportError::Moved { branch: branch("one"), expected: Some(base), found: Some(first) };
+    assert_eq!(refused, FetchError::Import(moved));
     let refused = place.repository.fetch_from_clone(&clone, base, None).unwrap_err();
-    let moved = TakeInError::Moved { branch: branch("one"), expected: None, found: Some(first) };
-    assert_eq!(refused, FetchError::TakeIn(moved));
+    let moved = ImportError::Moved { branch: branch("one"), expected: None, found: Some(first) };
+    assert_eq!(refused, FetchError::Import(moved));
     let below = branch("one/below");
-    let clash = TakeInError::Clash { branch: below.clone(), existing: branch("one") };
-    assert_eq!(place.repository.take_in(&clone.export_since(base).unwrap(), &below, None).unwrap_err(), clash);
+    let clash = ImportError::Clash { branch: below.clone(), existing: branch("one") };
+    assert_eq!(place.repository.import(&clone.export_since(base).unwrap(), &below, None).unwrap_err(), clash);
     assert_eq!(place.repository.fetch_from_clone(&clone, base, Some(first)).unwrap(), second);
     // A rewritten branch would lose the first commit.
     clone.reset_to(base).unwrap();
     commit_with_git(clone.path(), &[("c.txt", "c\n")], "c");
     let refused = place.repository.fetch_from_clone(&clone, base, Some(second)).unwrap_err();
-    assert!(matches!(refused, FetchError::TakeIn(TakeInError::NotFastForward { .. })), "{refused}");
+    assert!(matches!(refused, FetchError::Import(ImportError::NotFastForward { .. })), "{refused}");
     assert_eq!(place.git(&["rev-parse", "one"]), second.to_string());
     place.assert_sound();
 }
@@ -210,7 +210,7 @@ fn a_branch_somebody_is_on_is_not_moved() {
     let before = place.git(&["rev-parse", "sibling"]);
     commit_with_git(clone.path(), &[("a.txt", "a\n")], "a");
     let refused = place.repository.fetch_from_clone(&clone, base, Some(before.parse().unwrap())).unwrap_err();
-    assert!(matches!(refused, FetchError::TakeIn(TakeInError::CheckedOut { .. })), "{refused}");
+    assert!(matches!(refused, FetchError::Import(ImportError::CheckedOut { .. })), "{refused}");
     assert_eq!(place.git(&["rev-parse", "sibling"]), before);
 }
 

@@ -328,7 +328,7 @@ fn a_proposed_commit_moves_nothing() {
         if worktree.is_clone() {
             let commits = worktree.export_up_to(base, proposed).unwrap();
             let before = place.snapshot();
-            assert_eq!(place.repository.take_in_objects(&commits).unwrap(), proposed);
+            assert_eq!(place.repository.import_objects(&commits).unwrap(), proposed);
             assert_eq!(place.git(&["show", &format!("{proposed}:new.txt")]), "new");
             assert_eq!(place.snapshot(), before);
         }

@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use interlocking_worktree::{CommitError, CommitId, FetchError, Force, TakeInError, Worktree, WorktreeError};
+use interlocking_worktree::{CommitError, CommitId, FetchError, Force, ImportError, Worktree, WorktreeError};
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, run, text, write};
 
@@ -149,7 +149,7 @@ fn commits_that_do_not_stand_on_the_base_are_refused() {
     // A new root commit, and one that is merged in.
     let orphan = commit(root, &tree, &[]);
     git_in(root, &["update-ref", "refs/heads/one", &orphan.to_string()]);
-    let not_descending = |commit| FetchError::TakeIn(TakeInError::NotDescending { commit, base });
+    let not_descending = |commit| FetchError::Import(ImportError::NotDescending { commit, base });
     assert_eq!(refused(&place, &clone, base), not_descending(orphan));
     let merge = commit(root, &tree, &[base.to_string(), orphan.to_string()]);
     git_in(root, &["update-ref", "refs/heads/one", &merge.to_string()]);
@@ -192,13 +192,13 @@ fn a_forged_object_is_found() {
     std::fs::remove_file(file(&blob)).unwrap();
     std::fs::copy(file(&other), file(&blob)).unwrap();
     let found = refused(&place, &clone, base);
-    assert!(matches!(&found, FetchError::TakeIn(TakeInError::Forged { id, .. }) if *id == blob), "{found}");
+    assert!(matches!(&found, FetchError::Import(ImportError::Forged { id, .. }) if *id == blob), "{found}");
     assert!(!run(&place.project(), &["cat-file", "-e", &tip.to_string()]).status.success(), "nothing was written");
     // With git's own commands, too.
     git_in(root, &["hash-object", "-w", "new.txt"]);
     git_in(root, &["replace", &base.to_string(), &tip.to_string()]);
     let found = refused(&place, &clone, base);
-    assert!(matches!(&found, FetchError::Export(_) | FetchError::TakeIn(_)), "{found}");
+    assert!(matches!(&found, FetchError::Export(_) | FetchError::Import(_)), "{found}");
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn trees_that_git_would_not_make_are_refused() {
         let tip = commit(root, &tree.to_string(), &[base.to_string()]);
         git_in(root, &["update-ref", "refs/heads/one", &tip.to_string()]);
         let found = refused(&place, &clone, base);
-        let is_malformed = matches!(&found, FetchError::TakeIn(TakeInError::Malformed { .. }) | FetchError::Export(_));
+        let is_malformed = matches!(&found, FetchError::Import(ImportError::Malformed { .. }) | FetchError::Export(_));
         assert!(is_malformed, "{what}: {found}");
     }
     let tree = git_in(root, &["rev-parse", &format!("{base}^{{tree}}")]);
@@ -237,9 +237,9 @@ fn trees_that_git_would_not_make_are_refused() {
         let tip = hash_object(root, "commit", contents.as_bytes());
         git_in(root, &["update-ref", "refs/heads/one", &tip.to_string()]);
         let found = refused(&place, &clone, base);
-        assert!(matches!(&found, FetchError::TakeIn(TakeInError::Malformed { .. }) | FetchError::Export(_)), "{found}");
+        assert!(matches!(&found, FetchError::Import(ImportError::Malformed { .. }) | FetchError::Export(_)), "{found}");
     }
-    // No object of all that was taken in.
+    // No object was imported.
     place.assert_sound();
     let dangling = place.git(&["fsck", "--no-reflogs", "--unreachable"]);
     assert_eq!(dangling, "");
@@ -275,7 +275,7 @@ fn a_forged_base_does_not_let_others_files_in() {
     git_in(root, &["update-ref", "refs/heads/one", &tip.to_string()]);
     let found = refused(&place, &clone, base);
     // Its tree does not count as new, since the forged base has it; the real base does not.
-    assert!(matches!(&found, FetchError::TakeIn(TakeInError::Missing { .. })), "{found}");
+    assert!(matches!(&found, FetchError::Import(ImportError::Missing { .. })), "{found}");
 }
 
 /// Every file below these directories, including git's, but not this crate's.

@@ -40,7 +40,7 @@ fn stray_commits_are_listed_unless_they_are_allowed() {
     let session = session(&place);
     let one = commit_with_git(session.worktree().path(), &[("a.txt", "a\n")], "mine");
     let two = commit_with_git(session.worktree().path(), &[("b.txt", "b\n")], "mine too");
-    let [Finding::StrayCommits { commits }] = &session.verify().unwrap()[..] else { panic!("not found") };
+    let [Finding::UnexpectedCommits { commits }] = &session.verify().unwrap()[..] else { panic!("not found") };
     assert_eq!(commits.iter().map(|commit| commit.id).collect::<Vec<_>>(), [one, two]);
     assert_eq!(
         session.verify().unwrap()[0].to_string(),
@@ -49,7 +49,7 @@ fn stray_commits_are_listed_unless_they_are_allowed() {
     assert_eq!(session.clone().with_own_commits().verify().unwrap(), []);
     // In a read-only place, no commits are allowed.
     let found = session.with_own_commits().read_only().verify().unwrap();
-    assert!(matches!(&found[..], [Finding::StrayCommits { .. }]), "{found:?}");
+    assert!(matches!(&found[..], [Finding::UnexpectedCommits { .. }]), "{found:?}");
 }
 
 #[test]
@@ -220,7 +220,9 @@ fn a_clone_is_verified_too() {
     assert_eq!(session.verify().unwrap(), []);
     let stray = commit_with_git(&at, &[("src/lib.rs", "mine\n")], "mine");
     let found = session.verify().unwrap();
-    let [Finding::StrayCommits { commits }, Finding::Outside { changes }] = &found[..] else { panic!("{found:?}") };
+    let [Finding::UnexpectedCommits { commits }, Finding::Outside { changes }] = &found[..] else {
+        panic!("{found:?}")
+    };
     assert_eq!((commits.len(), commits[0].id, changes.len()), (1, stray, 1));
     git(&session, &["switch", "--quiet", "--orphan", "new"]);
     git(&session, &["commit", "--quiet", "--allow-empty", "--message", "another history"]);

@@ -317,7 +317,7 @@ proptest! {
         for mess in &messes {
             apply(&place, clone.path(), mess);
         }
-        let made = place.repository.create_clone_again(&at, &branch("clone"), later, written.unwrap());
+        let made = place.repository.recycle_clone(&at, &branch("clone"), later, written.unwrap());
         // A worktree with a directory of another mode cannot be reused.
         prop_assert!(made.is_ok() || messes.iter().any(|mess| matches!(mess, Mess::DirectoryMode)), "{:?}", made);
         if let Ok((again, _)) = made {
@@ -354,7 +354,7 @@ fn untouched_files_of_a_clone_are_used_again() {
         let before = FILES.map(|(file, _)| number(file));
         std::fs::remove_dir_all(at.join(".git")).unwrap();
         symlink(place.project().join(".git"), at.join(".git")).unwrap();
-        let made = place.repository.create_clone_again(&at, &branch("clone"), start, written.unwrap()).unwrap();
+        let made = place.repository.recycle_clone(&at, &branch("clone"), start, written.unwrap()).unwrap();
         written = made.1;
         for ((file, contents), before) in FILES.iter().zip(before) {
             assert_eq!(std::fs::read_to_string(at.join(file)).unwrap(), *contents);
