@@ -195,7 +195,7 @@ impl<G: Graph> Enumerator<G> {
     /// If the table has no such route.
     #[must_use]
     #[expect(clippy::panic, reason = "shared with tests: what is wrong shall end them")]
-    pub fn excusing(mut self, route: &str, reason: impl Into<String>) -> Self {
+    pub fn with_excused_route(mut self, route: &str, reason: impl Into<String>) -> Self {
         let routes = Routes::of(G::net());
         let Some(index) = routes.named(route) else {
             let names: String = routes.all.iter().map(|route| format!("\n  {route}")).collect();

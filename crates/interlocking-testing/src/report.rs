@@ -30,7 +30,7 @@ pub struct Report {
     pub(crate) bounds: BTreeSet<String>,
     pub(crate) broken: Vec<Broken>,
     /// Required labels that did not occur: node and label.
-    pub(crate) unsaid: Vec<(String, &'static str)>,
+    pub(crate) missing_labels: Vec<(String, &'static str)>,
     /// By family of points: how many options there are, and which were chosen.
     pub(crate) asked: BTreeMap<String, Asked>,
 }
@@ -66,8 +66,22 @@ pub(crate) struct Asked {
 impl Report {
     pub(crate) fn new(net: &'static Net, routes: Arc<Routes>, excused: Vec<(String, String)>) -> Self {
         let event_nodes = event_nodes(net).map(str::to_owned).collect();
-        let (runs, left, taken, entered, failed, bounds, broken, unsaid, asked) = Default::default();
-        Self { net, routes, excused, event_nodes, runs, left, taken, entered, failed, bounds, broken, unsaid, asked }
+        let (runs, left, taken, entered, failed, bounds, broken, missing_labels, asked) = Default::default();
+        Self {
+            net,
+            routes,
+            excused,
+            event_nodes,
+            runs,
+            left,
+            taken,
+            entered,
+            failed,
+            bounds,
+            broken,
+            missing_labels,
+            asked,
+        }
     }
 
     /// How many runs were tried.
@@ -86,8 +100,8 @@ impl Report {
     }
 
     /// [Required labels](crate::Enumerator::with_labels) that did not occur: node and label.
-    pub fn unsaid(&self) -> impl Iterator<Item = (&str, &'static str)> {
-        self.unsaid.iter().map(|(node, label)| (node.as_str(), *label))
+    pub fn missing_labels(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        self.missing_labels.iter().map(|(node, label)| (node.as_str(), *label))
     }
 
     /// Runs whose ending [is an error](Ending::is_broken), one of each kind.
@@ -116,7 +130,7 @@ impl Report {
     #[track_caller]
     pub fn assert_all_routes(&self) {
         let all = self.missed().next().is_none() && self.unneeded().next().is_none();
-        assert!(all && self.unsaid.is_empty() && self.broken.is_empty(), "{self}");
+        assert!(all && self.missing_labels.is_empty() && self.broken.is_empty(), "{self}");
     }
 
     fn is_taken(&self, route: &Route) -> bool {
@@ -238,7 +252,7 @@ impl fmt::Display for Report {
         let (graph, taken, all) = (&self.net.table().graph, self.taken.len(), self.routes.all.len());
         write!(f, "{graph}: {taken} of {all} routes were taken in {}", counted(self.runs, "run"))?;
         match self.left {
-            _ if self.missed().next().is_none() && self.unsaid.is_empty() => writeln!(f)?,
+            _ if self.missed().next().is_none() && self.missing_labels.is_empty() => writeln!(f)?,
             0 => writeln!(f, ", and nothing is left to be tried")?,
             left => writeln!(f, "; {left} were left to be tried (`.with_runs(…)`)")?,
         }
@@ -248,7 +262,7 @@ impl fmt::Display for Report {
             writeln!(f, "  {}", self.nearest(index))?;
             writeln!(f, "  {}", self.advice(index))?;
         }
-        for (node, label) in self.unsaid() {
+        for (node, label) in self.missing_labels() {
             writeln!(f, "\nNOT SAID: `{node}` has never said {label}")?;
         }
         for (name, reason) in self.unneeded() {

@@ -46,7 +46,7 @@ struct Search<'r> {
     routes: &'r Routes,
     wanted: HashSet<RouteIndex>,
     /// Labels that have not occurred yet.
-    unsaid: Vec<(String, &'static str)>,
+    missing_labels: Vec<(String, &'static str)>,
     taken: BTreeMap<RouteIndex, (usize, Choices)>,
     /// By family and option.
     tried: HashMap<String, HashMap<String, Tried>>,
@@ -61,7 +61,7 @@ pub(crate) fn search<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>) -
     let report = Report::new(G::net(), routes.clone(), settings.excused.clone());
     let mut search = Search {
         wanted: (0..routes.all.len()).filter(|route| !excused.contains(route)).collect(),
-        unsaid: settings.labels.clone(),
+        missing_labels: settings.labels.clone(),
         routes: &routes,
         taken: BTreeMap::new(),
         tried: HashMap::new(),
@@ -73,7 +73,7 @@ pub(crate) fn search<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>) -
     while let Some(choices) = next.take() {
         let played = play(settings, &routes, samples, choices.clone());
         search.absorb(played, &choices);
-        if search.wanted.is_empty() && search.unsaid.is_empty() {
+        if search.wanted.is_empty() && search.missing_labels.is_empty() {
             break;
         }
         next = search.next();
@@ -95,7 +95,7 @@ impl Search<'_> {
             self.wanted.remove(&route);
             self.taken.entry(route).or_insert_with(|| (run, choices.clone()));
         }
-        self.unsaid.retain(|(node, label)| !seen.labels.contains(&(node.clone(), (*label).to_owned())));
+        self.missing_labels.retain(|(node, label)| !seen.labels.contains(&(node.clone(), (*label).to_owned())));
         for point in &points {
             let of_family = self.tried.entry(point.family.clone()).or_default();
             if !of_family.contains_key(point.label()) {
@@ -148,7 +148,8 @@ impl Search<'_> {
 
     /// Removes and returns the best candidate; `None` if no candidate could lead to a route that was not taken.
     fn next(&mut self) -> Option<Choices> {
-        let lacks_label = |route: RouteIndex| self.unsaid.iter().any(|(node, _)| *node == self.routes.all[route].from);
+        let lacks_label =
+            |route: RouteIndex| self.missing_labels.iter().any(|(node, _)| *node == self.routes.all[route].from);
         let distances = self.routes.distances(|route| self.wanted.contains(&route) || lacks_label(route));
         // The node after which a message arrives has no influence on where the message leads.
         let nodes: HashSet<&str> = self.routes.all.iter().map(|route| route.from.as_str()).collect();
@@ -173,8 +174,8 @@ impl Search<'_> {
     }
 
     fn finish(self) -> Report {
-        let Self { taken, unsaid, mut report, .. } = self;
-        report.unsaid = unsaid;
+        let Self { taken, missing_labels, mut report, .. } = self;
+        report.missing_labels = missing_labels;
         report.taken = taken
             .into_iter()
             .map(|(route, (run, choices))| Taken { route: report.routes.all[route].clone(), run, choices })

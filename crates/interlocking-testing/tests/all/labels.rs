@@ -54,6 +54,6 @@ fn every_label_is_said() {
 #[should_panic(expected = "NOT SAID: `test` has never said LOST")]
 fn a_label_that_nobody_says_is_missing() {
     let report = work(&["much", "nothing"]).with_labels::<work::test, Exit>().explore();
-    assert_eq!(report.unsaid().collect::<Vec<_>>(), [("test", "LOST")]);
+    assert_eq!(report.missing_labels().collect::<Vec<_>>(), [("test", "LOST")]);
     report.assert_all_routes();
 }

@@ -113,7 +113,7 @@ fn what_hangs_on_nobody_who_is_asked_needs_a_chance() {
 fn a_chance_varies_what_handlers_meet() {
     let report = Enumerator::new(|chance| engine(Some(chance.clone()), false))
         .with_executions(100)
-        .excusing("repair -> exit", "no motor is given up")
+        .with_excused_route("repair -> exit", "no motor is given up")
         .explore();
     report.assert_all_routes();
     expect![[r#"

@@ -143,7 +143,7 @@ fn a_sample_is_enough() {
 
 #[test]
 fn a_route_may_be_excused_as_long_as_it_is_not_taken() {
-    let excused = || enumerator().excusing("review -> exit", "nobody writes so much");
+    let excused = || enumerator().with_excused_route("review -> exit", "nobody writes so much");
     let report = excused().with_generated(0).with_sample::<newsroom::write>(&article(12)).explore();
     report.assert_all_routes();
     assert!(report.to_string().contains("excused: review → exit (nobody writes so much)"), "{report}");
@@ -156,7 +156,7 @@ fn a_route_may_be_excused_as_long_as_it_is_not_taken() {
     expected = "`Newsroom` has no route `review -> nowhere`; its routes are\n  write → review\n  review → write"
 )]
 fn an_excuse_for_no_route_is_refused() {
-    drop(enumerator().excusing("review -> nowhere", "?"));
+    drop(enumerator().with_excused_route("review -> nowhere", "?"));
 }
 
 fn article(words: u32) -> Article {
