@@ -34,29 +34,29 @@ pub trait Nodes<G: Graph>: 'static {
     ) -> impl Future<Output = Done<G>> + Send + 'run;
 }
 
-/// A tuple of sixteen [`Field`]s, padded with [`Nobody`]: the nodes from `FIRST` on, with the places from `PLACE` to
+/// A tuple of sixteen [`Field`]s, padded with [`Padding`]: the nodes from `FIRST` on, with the places from `PLACE` to
 /// `LAST`.
 pub struct Few<T, const FIRST: NodeIndex, const PLACE: PlaceIndex, const LAST: PlaceIndex>(PhantomData<fn() -> T>);
 
-/// A tuple of sixteen [`Nodes`] of `EACH` nodes each (the last may have fewer), padded with [`Nobody`].
+/// A tuple of sixteen [`Nodes`] of `EACH` nodes each (the last may have fewer), padded with [`Padding`].
 pub struct Many<T, const FIRST: NodeIndex, const EACH: NodeIndex, const PLACE: PlaceIndex, const LAST: PlaceIndex>(
     PhantomData<fn() -> T>,
 );
 
 /// No node: pads a tuple.
-pub struct Nobody<G>(PhantomData<fn() -> G>);
+pub struct Padding<G>(PhantomData<fn() -> G>);
 
-impl<G: Graph> Node for Nobody<G> {
+impl<G: Graph> Node for Padding<G> {
     type Graph = G;
     type Input = Infallible;
     const INDEX: NodeIndex = NodeIndex::MAX;
 
     fn take(_: G::Token) -> Infallible {
-        astray()
+        wrong_node()
     }
 }
 
-impl<G: Graph> Field for Nobody<G> {
+impl<G: Graph> Field for Padding<G> {
     const EXISTS: bool = false;
     type Kind = Self;
 
@@ -65,7 +65,7 @@ impl<G: Graph> Field for Nobody<G> {
     }
 }
 
-impl<G: Graph> Kind<Self> for Nobody<G> {
+impl<G: Graph> Kind<Self> for Padding<G> {
     fn run(&self, input: Infallible, _: &mut Cx<'_, Self>) -> impl Future<Output = Route<Self>> + Send {
         match input {}
         #[expect(unreachable_code, reason = "the type of the future must be known all the same")]
@@ -73,7 +73,7 @@ impl<G: Graph> Kind<Self> for Nobody<G> {
     }
 }
 
-impl<G: Graph> Nodes<G> for Nobody<G> {
+impl<G: Graph> Nodes<G> for Padding<G> {
     fn chain<'run>(
         _: &'run G,
         _: G::Token,
@@ -110,7 +110,7 @@ fn call<N: Field>(
 ///
 /// Always.
 #[cold]
-pub fn astray() -> ! {
+pub fn wrong_node() -> ! {
     unreachable!("derived code names the node of a token and takes its input by the same variant")
 }
 
@@ -151,7 +151,7 @@ macro_rules! sixteen {
                             }
                         };
                         match route {
-                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => {
+                            Ok(Step::One(way, token)) if visit.continues_within(PLACE, LAST, way, &token) => {
                                 next = ManuallyDrop::new(token);
                             }
                             route => return visit.done(route),
@@ -194,7 +194,7 @@ macro_rules! sixteen {
                             }
                         };
                         match visit.after(done) {
-                            Ok(Step::One(way, token)) if visit.goes_on_within(PLACE, LAST, way, &token) => {
+                            Ok(Step::One(way, token)) if visit.continues_within(PLACE, LAST, way, &token) => {
                                 next = ManuallyDrop::new(token);
                             }
                             route => return visit.done(route),

@@ -131,14 +131,14 @@ impl<T> IsPayload<T> for T {
 }
 
 /// The reports of one node.
-pub type Told<R> = Vec<Reported<R>>;
+pub type ReportsOfNode<R> = Vec<Reported<R>>;
 
 /// Reads the reports of node `N`.
 ///
 /// # Errors
 ///
 /// The source's.
-pub fn reports<N: Reports, R: ReportSource>(source: &mut R) -> Result<Told<N::Report>, NodeError> {
+pub fn reports<N: Reports, R: ReportSource>(source: &mut R) -> Result<ReportsOfNode<N::Report>, NodeError> {
     source.read(N::INDEX)
 }
 

@@ -26,7 +26,7 @@ where
     N: Node,
     K: Kind<N>,
 {
-    let mut visit = Visit::new(entered, alone());
+    let mut visit = Visit::new(entered, no_relay());
     let mut cx = Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData };
     let route = leave(kind.run(input, &mut cx).await);
     visit.done(route)
@@ -55,20 +55,20 @@ impl<'run, G: Graph> Visit<'run, G> {
     /// Whether the chain continues along an alternative. If so, this is afterwards the visit of the node that the
     /// alternative leads to.
     #[inline]
-    pub fn goes_on(&mut self, alternative: AlternativeIndex, token: &G::Token) -> bool {
+    pub fn continues(&mut self, alternative: AlternativeIndex, token: &G::Token) -> bool {
         self.effects.is_empty() && self.relay.relay(alternative, token.place(), &mut self.entered.execution)
     }
 
-    /// [`goes_on`](Self::goes_on), but only to a place from `first` to `last`.
+    /// [`continues`](Self::continues), but only to a place from `first` to `last`.
     #[inline]
-    pub fn goes_on_within(
+    pub fn continues_within(
         &mut self,
         first: PlaceIndex,
         last: PlaceIndex,
         alternative: AlternativeIndex,
         token: &G::Token,
     ) -> bool {
-        (first..=last).contains(&token.place()) && self.goes_on(alternative, token)
+        (first..=last).contains(&token.place()) && self.continues(alternative, token)
     }
 
     /// The start of a shorter chain within this one.
@@ -90,7 +90,7 @@ impl<'run, G: Graph> Visit<'run, G> {
 
 /// A relay that continues no chain: for a single execution.
 #[inline]
-pub fn alone<'run>() -> &'run mut dyn Relay {
+pub fn no_relay<'run>() -> &'run mut dyn Relay {
     let nothing: &mut [Execution; 0] = &mut [];
     nothing
 }

@@ -94,7 +94,7 @@ impl Expansion<'_, '_> {
                 const INDEX: __u = #number;
                 #[inline]
                 fn take(it: __T) -> #input {
-                    match it { __T::#name(it) => it, _ => __p::astray() }
+                    match it { __T::#name(it) => it, _ => __p::wrong_node() }
                 }
             }
             impl __F for #marker {

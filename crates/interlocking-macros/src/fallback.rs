@@ -193,7 +193,7 @@ impl Fallback<'_, '_> {
             if !names.contains(&node.name.as_str()) {
                 let (name, report) = (node.ident, node.attributes.report.as_ref().map(|report| &report.value));
                 let report = self.or_unknown(report);
-                fields.extend(quote!(pub #name: __p::Told<#report>,));
+                fields.extend(quote!(pub #name: __p::ReportsOfNode<#report>,));
                 names.push(&node.name);
             }
         }

@@ -36,10 +36,10 @@ fn more_than_sixteen_nodes_are_listed_in_blocks() {
     let input = syn::parse_str(&format!("#[graph(output = A)] struct Long {{ {fields} }}")).unwrap();
     let written = super::derive(&input).to_string().replace(' ', "");
     let markers = |from: usize, to: usize| (from..to).map(|n| format!("long::n{n},")).collect::<String>();
-    let nobody = |count: usize| vec!["__p::Nobody<Long>"; count].join(",");
+    let padding = |count: usize| vec!["__p::Padding<Long>"; count].join(",");
     let first = format!("__p::Few<(long::a,long::b,long::meet,{}),0,0,16>", markers(3, 16).trim_end_matches(','));
-    let second = format!("__p::Few<({}{}),16,17,18>", markers(16, 18), nobody(14));
-    let both = format!("<__p::Many<({first},{second},{}),0,16,0,65535>as__p::Nodes<Self>>", nobody(14));
+    let second = format!("__p::Few<({}{}),16,17,18>", markers(16, 18), padding(14));
+    let both = format!("<__p::Many<({first},{second},{}),0,16,0,65535>as__p::Nodes<Self>>", padding(14));
     assert!(written.contains(&both), "{both}\n is not in\n{written}");
 }
 
@@ -221,7 +221,7 @@ fn a_small_graph_expands_to_this() {
                 fn take(it: __T) -> Draft {
                     match it {
                         __T::write(it) => it,
-                        _ => __p::astray(),
+                        _ => __p::wrong_node(),
                     }
                 }
             }
@@ -265,7 +265,7 @@ fn a_small_graph_expands_to_this() {
                 fn take(it: __T) -> u64 {
                     match it {
                         __T::check(it) => it,
-                        _ => __p::astray(),
+                        _ => __p::wrong_node(),
                     }
                 }
             }
@@ -298,7 +298,7 @@ fn a_small_graph_expands_to_this() {
                 fn take(it: __T) -> (Draft, bool) {
                     match it {
                         __T::desk(it) => it,
-                        _ => __p::astray(),
+                        _ => __p::wrong_node(),
                     }
                 }
             }
@@ -388,7 +388,7 @@ fn a_small_graph_expands_to_this() {
                     input: __T,
                     entered: __p::Entered<'run, Self>,
                 ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
-                    self.chain(input, entered, __p::alone())
+                    self.chain(input, entered, __p::no_relay())
                 }
                 fn chain<'run>(
                     &'run self,
@@ -401,19 +401,19 @@ fn a_small_graph_expands_to_this() {
                             newsroom::write,
                             newsroom::check,
                             newsroom::desk,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
-                            __p::Nobody<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
+                            __p::Padding<Newsroom>,
                         ),
                         0,
                         0,

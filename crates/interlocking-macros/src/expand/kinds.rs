@@ -148,7 +148,7 @@ impl Expansion<'_, '_> {
         for (index, node) in self.graph.nodes.iter().enumerate().filter(|(_, node)| node.reports()) {
             let (name, marker) = (node.ident, self.node_marker(index));
             let report = node.attributes.report.as_ref().map(|report| &report.value);
-            fields.extend(quote_spanned! {at(name.span())=> pub #name: __p::Told<#report>,});
+            fields.extend(quote_spanned! {at(name.span())=> pub #name: __p::ReportsOfNode<#report>,});
             reads.extend(quote_spanned! {at(name.span())=> #name: __read::<#marker, _>(it)?,});
         }
         if fields.is_empty() {

@@ -9,10 +9,10 @@ impl Expansion<'_, '_> {
     /// The nodes as the type whose `chain` runs them: a tuple of sixteen markers, or of such tuples.
     pub(super) fn nodes(&self) -> TokenStream {
         let graph = &self.graph.input.ident;
-        let nobody = quote!(__p::Nobody<#graph>);
+        let padding = quote!(__p::Padding<#graph>);
         let filled = |types: Vec<TokenStream>| {
             let missing = BLOCK - types.len();
-            let types = types.into_iter().chain(std::iter::repeat_n(nobody.clone(), missing));
+            let types = types.into_iter().chain(std::iter::repeat_n(padding.clone(), missing));
             quote!((#(#types),*))
         };
         let mut place = 0;

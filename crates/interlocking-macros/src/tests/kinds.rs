@@ -78,8 +78,8 @@ fn kinds_add_what_their_rows_say() {
         }
         impl __p::Resumes for desk::rebase {}
         pub struct __Reports {
-            pub hint: __p::Told<Hint>,
-            pub witness: __p::Told<Seen>,
+            pub hint: __p::ReportsOfNode<Hint>,
+            pub witness: __p::ReportsOfNode<Seen>,
         }
         impl __Reports {
             fn read<__R: __p::ReportSource>(it: &mut __R) -> __p::Result<Self, __p::NodeError> {
