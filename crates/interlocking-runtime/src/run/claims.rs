@@ -112,7 +112,7 @@ impl Executor {
     }
 
     /// Keeps the claim on the run for work that goes on after the run has ended without it.
-    pub(crate) fn gives_up(&self) -> LateWork {
+    pub(crate) fn start_late_work(&self) -> LateWork {
         LateWork {
             _executor: self.clone(),
             _listed: LATE_WORK.add(&self.record_writer.journal, self.record_writer.run()),
