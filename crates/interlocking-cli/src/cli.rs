@@ -37,7 +37,7 @@ pub struct Cli<G: Graph, S = crate::NoArguments, E = JsonEntry> {
     version: Option<&'static str>,
     set_up: SetUp<G, S>,
     begin: Begin<G, S, E>,
-    clear_up: ClearUp,
+    clean_up: ClearUp,
     commands: Vec<OwnCommand>,
     runs_by_default: bool,
 }
@@ -62,7 +62,7 @@ impl<G: Graph, S: Args + 'static> Cli<G, S> {
             version: None,
             begin: with_entry_of(set_up.clone(), |entry: JsonEntry, start| entry.read(&start.console)),
             set_up,
-            clear_up: Box::new(|_| Box::pin(std::future::ready(Ok(())))),
+            clean_up: Box::new(|_| Box::pin(std::future::ready(Ok(())))),
             commands: Vec::new(),
             runs_by_default: false,
         }
@@ -126,8 +126,8 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
     }
 
     fn with_begin<E2>(self, begin: Begin<G, S, E2>) -> Cli<G, S, E2> {
-        let Self { name, about, version, set_up, clear_up, commands, runs_by_default, .. } = self;
-        Cli { name, about, version, set_up, begin, clear_up, commands, runs_by_default }
+        let Self { name, about, version, set_up, clean_up, commands, runs_by_default, .. } = self;
+        Cli { name, about, version, set_up, begin, clean_up, commands, runs_by_default }
     }
 
     /// Adds a command of the program's own, with options `A`. The handler prints on the [context](CommandContext)'s console and
@@ -156,11 +156,11 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
     /// Removes what a run has besides its journal, such as worktrees, after `cancel` has ended it. Called only if no process
     /// executes the run; a process that executes it reaches [`conclude`](crate::RunSession::conclude) instead.
     #[must_use]
-    pub fn with_clearing_up<F>(mut self, clear_up: impl Fn(Start) -> F + 'static) -> Self
+    pub fn with_cleanup<F>(mut self, clean_up: impl Fn(Start) -> F + 'static) -> Self
     where
         F: Future<Output = Result<(), CommandError>> + 'static,
     {
-        self.clear_up = Box::new(move |start| Box::pin(clear_up(start)));
+        self.clean_up = Box::new(move |start| Box::pin(clean_up(start)));
         self
     }
 
@@ -235,7 +235,7 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
             Some(("answer", matches)) => answer::answer(read(matches)?, self.name, console).await,
             Some(("fork", matches)) => fork::fork(read(matches)?, self.name, console).await,
             Some(("cancel", matches)) => {
-                cancel::cancel(read(matches)?, self.name, console, cancel, &self.clear_up).await
+                cancel::cancel(read(matches)?, self.name, console, cancel, &self.clean_up).await
             }
             Some(("graph", matches)) => graph::graph(&read(matches)?, table(), console),
             Some(("prune", matches)) => prune::prune(read(matches)?, console).await,

@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::prepared::Prepared;
 use crate::progress::{Watch, watch};
 use crate::start::Start;
-use crate::text::{count, harmless, seconds};
+use crate::text::{count, sanitized, seconds};
 use interlocking_core::graph::{Graph, Stored};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::human::OpenQuestion;
@@ -207,9 +207,9 @@ impl ReportJson {
         match &report.outcome {
             Outcome::Finished(_) => (Style::Good, format!("{run} finished, {used}")),
             Outcome::Failed(failure) => {
-                let failure = harmless(&failure_lines(failure));
-                let journal = invocation.arguments.common.journal.words();
-                let name = invocation.name;
+                let failure = sanitized(&failure_lines(failure));
+                let journal = asked.arguments.common.journal.words();
+                let name = asked.name;
                 let again = format!(
                     "`{name} resume {run} --retry{journal}` tries again what failed, with the options it had; \
                      `{name} fork {run}{journal}` makes a run that does"
@@ -229,7 +229,7 @@ impl ReportJson {
                 format!(
                     "{run} stopped where it stood, {used}: {}\n`{resume}` takes it up, once the journal can be used again; what was not \
                      recorded is done again",
-                    harmless(&error.to_string())
+                    sanitized(&error.to_string())
                 ),
             ),
             Outcome::ProviderLimited(limit) => (
@@ -273,7 +273,7 @@ impl ReportJson {
 fn waiting(invocation: &Invocation, run: &RunId, questions: &[OpenQuestion], resume: &str) -> String {
     let mut text = format!("{run} waits for an answer to {}:", count(questions.len() as u64, "question"));
     for OpenQuestion { run, by, question, .. } in questions {
-        let _ = write!(text, "\n  {by} of {run}: {}", harmless(&question.to_string()));
+        let _ = write!(text, "\n  {by} of {run}: {}", sanitized(&question.to_string()));
     }
     let (name, journal) = (invocation.name, invocation.arguments.common.journal.words());
     for OpenQuestion { run: asker, by, .. } in questions {

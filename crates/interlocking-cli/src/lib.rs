@@ -89,4 +89,4 @@ pub use interlocking_sqlite::private;
 pub use own_command::CommandContext;
 pub use prepared::{Prepared, RunSession};
 pub use start::{NoArguments, Start};
-pub use text::{harmless, quoted};
+pub use text::{quoted, sanitized};

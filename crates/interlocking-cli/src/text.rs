@@ -9,11 +9,11 @@ pub(crate) const LONGEST_QUOTE: usize = 120;
 /// The first line of a text that agents or tools wrote, shortened, with control characters replaced.
 pub fn quoted(text: &str) -> String {
     let first = text.trim().lines().next().unwrap_or_default();
-    shortened(&harmless(first), LONGEST_QUOTE)
+    shortened(&sanitized(first), LONGEST_QUOTE)
 }
 
 /// The text with each character that could control a terminal or reorder text replaced by U+FFFD.
-pub fn harmless(text: &str) -> String {
+pub fn sanitized(text: &str) -> String {
     text.chars().map(|c| if steers_a_terminal(c) { '\u{fffd}' } else { c }).collect()
 }
 
@@ -101,7 +101,7 @@ mod tests {
     fn nothing_that_steers_a_terminal_is_printed_as_it_is() {
         let hostile = "\u{1b}[2J\u{9b}31m\r\u{8}\u{7f}\u{202e}gnp.exe\u{2066}\tok\nnext";
         assert_eq!(written_out(hostile), "\\u001b[2J\\u009b31m\\u000d\\u0008\\u007f\\u202egnp.exe\\u2066\tok\nnext");
-        assert!(!harmless(hostile).chars().any(steers_a_terminal));
+        assert!(!sanitized(hostile).chars().any(steers_a_terminal));
         assert!(matches!(written_out("plain ä\t\n"), Cow::Borrowed(_)));
         let value = serde_json::json!({ "text": hostile });
         let printed = serde_json::to_string_pretty(&value).unwrap();

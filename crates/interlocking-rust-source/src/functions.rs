@@ -181,7 +181,7 @@ pub(crate) fn type_name(r#type: &Type) -> Option<String> {
 }
 
 /// The function that a name means: the function with exactly this name, or the only one that it can mean.
-pub fn meant_among<'n>(functions: impl Iterator<Item = &'n str>, name: &str) -> Option<&'n str> {
+pub fn resolve_name<'n>(functions: impl Iterator<Item = &'n str>, name: &str) -> Option<&'n str> {
     let mut fitting: Vec<&str> = functions.filter(|function| named_by(function, name)).collect();
     if fitting.contains(&name) {
         fitting.retain(|function| *function == name);

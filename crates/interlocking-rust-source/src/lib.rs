@@ -52,7 +52,7 @@ mod mutants;
 
 pub use changes::{ChangedFunction, CodeChange, Rebased, changed_functions, rewritten_by_rebase};
 pub use denied::{Denied, denied_code, denied_dependencies};
-pub use functions::{PublicFunction, meant_among, public_functions};
+pub use functions::{PublicFunction, public_functions, resolve_name};
 pub use manifest::{BuildTime, build_time, library_name, manifest_changes};
 pub use mutants::{ClaimError, Edit, MAX_MUTANTS, Mutant, MutationKind, claimed_edit, mutants, sample};
 pub use properties::{Exercise, PropertyTest, Sources, TestFile};

@@ -171,10 +171,10 @@ impl Sandbox {
 
     /// All requested protections.
     #[must_use]
-    pub fn wanted(&self) -> BTreeSet<Protection> {
-        let is_wanted =
+    pub fn requested(&self) -> BTreeSet<Protection> {
+        let is_requested =
             |protection: &Protection| *protection != Protection::Tcp || self.exceptions.network == Network::Denied;
-        Protection::ALL.into_iter().filter(is_wanted).collect()
+        Protection::ALL.into_iter().filter(is_requested).collect()
     }
 
     /// The protections that are requested, not accepted to be missing, and not enforceable by a system: for a check before a run
@@ -182,7 +182,7 @@ impl Sandbox {
     #[must_use]
     pub fn missing_on(&self, support: &Support) -> Vec<Protection> {
         let missing = |protection: &Protection| !support.enforces(*protection) && !self.waived.contains(protection);
-        self.wanted().into_iter().filter(missing).collect()
+        self.requested().into_iter().filter(missing).collect()
     }
 
     /// All grants, in the order in which they were made.
@@ -222,7 +222,7 @@ impl Sandbox {
             return Err(PrepareError::CannotEnforce { missing, explanation: support.explanation().to_owned() });
         }
         let enforced: BTreeSet<_> =
-            self.wanted().into_iter().filter(|protection| support.enforces(*protection)).collect();
+            self.requested().into_iter().filter(|protection| support.enforces(*protection)).collect();
         if enforced.contains(&Protection::Files) {
             self.check_for_secrets()?;
         }

@@ -6,14 +6,14 @@ use std::time::Duration;
 /// Selects the runs to remove: those that meet every given condition. Without a condition, no run is removed.
 ///
 /// Runs that are being executed are never removed, and runs that have not ended only with
-/// [`unfinished_too`](Self::unfinished_too()). A run and its child runs are kept or removed together: a parent that is resumed
-/// reads its children's results from their records.
+/// [`include_unfinished`](Self::include_unfinished()). A run and its child runs are kept or removed together: a parent that is
+/// resumed reads its children's results from their records.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Retention {
     pub(crate) older_than: Option<Duration>,
     pub(crate) keep_last: Option<usize>,
-    pub(crate) unfinished_too: bool,
+    pub(crate) include_unfinished: bool,
 }
 
 /// What was removed.
@@ -45,8 +45,8 @@ impl Retention {
     }
 
     /// Also selects runs that have not ended and that no process executes. Once removed, they cannot be resumed.
-    pub fn unfinished_too(mut self) -> Self {
-        self.unfinished_too = true;
+    pub fn include_unfinished(mut self) -> Self {
+        self.include_unfinished = true;
         self
     }
 }

@@ -1,6 +1,6 @@
 //! Runs one command with a time limit, captures its output, and ends every process that it started.
 
-use interlocking_agents::program::{Invocation, Line, Running, StartError, StopOrder};
+use interlocking_agents::program::{Invocation, Line, Running, StartError, StopTimeouts};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -125,7 +125,7 @@ pub(super) async fn run(command: &str, invocation: Invocation, time_limit: Durat
     };
     let (stdout, is_cut) = output.text();
     if !in_time {
-        running.stop(&StopOrder::AT_ONCE).await.map_err(failed)?;
+        running.stop(&StopTimeouts::AT_ONCE).await.map_err(failed)?;
     }
     let ended = running.end().await.map_err(failed)?;
     let ending = match ended.exit {

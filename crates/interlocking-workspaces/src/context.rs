@@ -6,7 +6,7 @@ use crate::error::GitWorkspacesError;
 use crate::fresh::FreshCheckout;
 use crate::git_run::GitRun;
 use crate::landings::LANDING;
-use crate::left::LeftRun;
+use crate::left::LeftoverRun;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::{Graph, Node, RunsChildren, Works};
 use interlocking_core::run_id::RunId;
@@ -177,7 +177,7 @@ pub trait GitContext<N: Node> {
     /// # Errors
     ///
     /// [`GitWorkspacesError`] where something cannot be read.
-    fn left_of(&self, run: &RunId) -> impl Future<Output = Result<Option<LeftRun>, GitWorkspacesError>> + Send;
+    fn leftover_of(&self, run: &RunId) -> impl Future<Output = Result<Option<LeftoverRun>, GitWorkspacesError>> + Send;
 
     /// The repository, for reading commits. Its operations are synchronous.
     ///
@@ -246,8 +246,8 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
         Ok(())
     }
 
-    async fn left_of(&self, run: &RunId) -> Result<Option<LeftRun>, GitWorkspacesError> {
-        git_run(self)?.workspaces().left_of(run).await
+    async fn leftover_of(&self, run: &RunId) -> Result<Option<LeftoverRun>, GitWorkspacesError> {
+        git_run(self)?.workspaces().leftover_of(run).await
     }
 
     fn repository(&self) -> Result<Repository, GitWorkspacesError> {

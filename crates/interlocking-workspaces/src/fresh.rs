@@ -124,7 +124,7 @@ impl GitRun {
         }
         // Files of a process that was killed, or files that cannot be reused.
         delete_directory(&directory)?;
-        Ok(repository.create_noted_clone(&directory, &branch, commit)?)
+        Ok(repository.create_recyclable_clone(&directory, &branch, commit)?)
     }
 
     /// Checks out what would be committed in a workspace. Git work.

@@ -197,14 +197,14 @@ impl GitRun {
     pub(crate) fn claim(&self) -> Result<(), GitWorkspacesError> {
         let mut is_claimed = self.0.tree.is_claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_claimed {
-            self.refuse_taken()?;
+            self.ensure_name_is_free()?;
             *is_claimed = true;
         }
         Ok(())
     }
 
     /// Refuses the run's name if there are branches with it. Git work.
-    pub(crate) fn refuse_taken(&self) -> Result<(), GitWorkspacesError> {
+    pub(crate) fn ensure_name_is_free(&self) -> Result<(), GitWorkspacesError> {
         match self.branches()?.into_iter().next() {
             Some((branch, at)) => Err(GitWorkspacesError::RunTaken { branch, at }),
             None => Ok(()),

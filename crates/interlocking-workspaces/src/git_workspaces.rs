@@ -77,7 +77,7 @@ impl GitWorkspaces {
     /// needed.
     pub fn new(repository: Repository, directory: impl Into<PathBuf>) -> Self {
         let (author, target, landing, bases, keep, setup, copied_files, grants, branch_names) = Default::default();
-        let (directory, patience, keeps_children) = (directory.into(), Duration::from_secs(10), false);
+        let (directory, landing_timeout, keeps_children) = (directory.into(), Duration::from_secs(10), false);
         Self(Arc::new(Settings {
             repository,
             directory,
@@ -91,7 +91,7 @@ impl GitWorkspaces {
             setup,
             copied_files,
             grants,
-            patience,
+            landing_timeout,
             branch_names,
             active_runs: Arc::default(),
         }))
@@ -193,8 +193,8 @@ impl GitWorkspaces {
     /// Sets how long to retry landing while a git program locks the files of the target's working tree. The default is
     /// ten seconds.
     #[must_use]
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.settings().patience = patience;
+    pub fn with_landing_timeout(mut self, landing_timeout: Duration) -> Self {
+        self.settings().landing_timeout = landing_timeout;
         self
     }
 

@@ -81,7 +81,7 @@ impl GitRun {
             match landed {
                 Err(GitWorkspacesError::FastForward(problem)) if is_a_lock(&problem) => {
                     let waited = begun.elapsed();
-                    if waited >= self.settings().patience {
+                    if waited >= self.settings().landing_timeout {
                         let problem = Box::new(problem);
                         return Err(GitWorkspacesError::Busy { branch: target, waited, problem });
                     }

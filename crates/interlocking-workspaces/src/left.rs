@@ -16,7 +16,7 @@ use std::sync::PoisonError;
 /// run.
 ///
 /// Its journal says whether it can be resumed.
-pub struct LeftRun {
+pub struct LeftoverRun {
     run: GitRun,
     worktrees: Vec<WorktreeEntry>,
     branches: Vec<(BranchName, CommitId)>,
@@ -24,12 +24,12 @@ pub struct LeftRun {
 
 impl GitWorkspaces {
     /// The runs of which something is left, ordered by name, except those that a process is working on. A run whose
-    /// directory was deleted by another program is not included: [`left_of`](Self::left_of) finds its branches.
+    /// directory was deleted by another program is not included: [`leftover_of`](Self::leftover_of) finds its branches.
     ///
     /// # Errors
     ///
     /// [`GitWorkspacesError`] if something cannot be read.
-    pub async fn left(&self) -> Result<Vec<LeftRun>, GitWorkspacesError> {
+    pub async fn leftover_runs(&self) -> Result<Vec<LeftoverRun>, GitWorkspacesError> {
         let settings = self.0.clone();
         let looking = tokio::task::spawn_blocking(move || {
             let directory = &settings.directory;
@@ -43,9 +43,9 @@ impl GitWorkspaces {
             for entry in entries {
                 let name = entry.map_err(doing)?.file_name();
                 let Some(run) = name.to_str().and_then(|name| RunId::new(name).ok()) else { continue };
-                left.extend(LeftRun::of(GitRun::of_name(settings.clone(), run))?);
+                left.extend(LeftoverRun::of(GitRun::of_name(settings.clone(), run))?);
             }
-            left.sort_by(|one: &LeftRun, other| one.run.0.names.run.cmp(&other.run.0.names.run));
+            left.sort_by(|one: &LeftoverRun, other| one.run.0.names.run.cmp(&other.run.0.names.run));
             Ok(left)
         });
         looking.await.unwrap_or(Err(GitWorkspacesError::RunEnded))
@@ -59,14 +59,14 @@ impl GitWorkspaces {
     /// # Errors
     ///
     /// [`GitWorkspacesError`] if something cannot be read.
-    pub async fn left_of(&self, run: &RunId) -> Result<Option<LeftRun>, GitWorkspacesError> {
+    pub async fn leftover_of(&self, run: &RunId) -> Result<Option<LeftoverRun>, GitWorkspacesError> {
         let run = GitRun::of_name(self.0.clone(), run.clone());
         let looking = tokio::task::spawn_blocking(move || {
             let directory = run.tree_directory();
             if directory.join(ALIVE).exists() {
-                return LeftRun::of(run);
+                return LeftoverRun::of(run);
             }
-            let left = LeftRun::unlocked(run)?;
+            let left = LeftoverRun::unlocked(run)?;
             let is_anything = !left.worktrees.is_empty() || !left.branches.is_empty() || directory.exists();
             Ok(Some(left).filter(|_| is_anything))
         });
@@ -75,7 +75,7 @@ impl GitWorkspaces {
 
     /// The directory below which the worktrees of a run lie, according to git's list, wherever the program of the run
     /// has put them; none if the run has no worktree left on a branch of its own name. With [this
-    /// directory](Self::with_directory), everything that is [left of the run](Self::left_of) is found. This is
+    /// directory](Self::with_directory), everything that is [left of the run](Self::leftover_of) is found. This is
     /// synchronous, like the operations of a [`Repository`](interlocking_worktree::Repository).
     ///
     /// # Errors
@@ -100,8 +100,8 @@ impl GitWorkspaces {
     /// # Errors
     ///
     /// [`GitWorkspacesError::RunTaken`].
-    pub fn refuse_taken(&self, run: &RunId) -> Result<(), GitWorkspacesError> {
-        GitRun::of_name(self.0.clone(), run.clone()).refuse_taken()
+    pub fn ensure_name_is_free(&self, run: &RunId) -> Result<(), GitWorkspacesError> {
+        GitRun::of_name(self.0.clone(), run.clone()).ensure_name_is_free()
     }
 
     /// The directory of the [fresh checkouts](crate::GitContext::fresh_checkout) of a run and its children, for callers
@@ -111,7 +111,7 @@ impl GitWorkspaces {
     }
 }
 
-impl LeftRun {
+impl LeftoverRun {
     /// What is left of a run; none if there is no run, or a process is working on it.
     fn of(run: GitRun) -> Result<Option<Self>, GitWorkspacesError> {
         let path = run.tree_directory().join(ALIVE);
@@ -187,9 +187,9 @@ impl GitRun {
     }
 }
 
-impl std::fmt::Debug for LeftRun {
+impl std::fmt::Debug for LeftoverRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LeftRun")
+        f.debug_struct("LeftoverRun")
             .field("run", self.run())
             .field("worktrees", &self.worktrees)
             .field("branches", &self.branches)

@@ -28,7 +28,7 @@
 //! | build and test a commit in a directory that no agent has access to | [`GitContext::fresh_checkout`], [`Checkout::examine`], [`FreshCheckout`] |
 //! | land: advance the target branch | [`GitContext::land`]; at a run's exit [`GitWorkspaces::land_from`] |
 //! | list what a run has landed | [`landings()`] |
-//! | find what runs have left behind | [`GitWorkspaces::left`], [`GitWorkspaces::left_of`] |
+//! | find what runs have left behind | [`GitWorkspaces::leftover_runs`], [`GitWorkspaces::leftover_of`] |
 //! | assign files to owners | [`Ownership`], [`Pattern`] |
 //! | check paths that agents write | [`FilePath`] |
 //! | read from the repository in a handler | [`in_repository`], [`text_at`], [`changed_paths`] |
@@ -74,7 +74,7 @@ pub use file_path::FilePath;
 pub use fresh::FreshCheckout;
 pub use git_workspaces::GitWorkspaces;
 pub use landings::landings;
-pub use left::LeftRun;
+pub use left::LeftoverRun;
 pub use ownership::{Overlap, Ownership, OwnershipViolation, PathOwnership, Pattern, PatternError};
 pub use reading::{changed_paths, in_repository, text_at, touched_paths};
 pub use settings::{Base, WorkspaceScope};

@@ -39,7 +39,7 @@ pub(crate) struct Settings {
     pub(crate) setup: Option<Setup>,
     pub(crate) copied_files: Vec<RepositoryPath>,
     pub(crate) grants: Option<Grants>,
-    pub(crate) patience: Duration,
+    pub(crate) landing_timeout: Duration,
     pub(crate) branch_names: Option<BranchNames>,
     pub(crate) active_runs: Arc<ActiveRuns>,
 }

@@ -21,7 +21,7 @@ async fn main() -> ExitCode {
         .with_about(ABOUT)
         .with_version(env!("CARGO_PKG_VERSION"))
         .with_new_runs(session::begin)
-        .with_clearing_up(session::clear_cancelled)
+        .with_cleanup(session::clear_cancelled)
         .running_by_default()
         .main()
         .await

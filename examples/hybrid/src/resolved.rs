@@ -7,7 +7,7 @@ use crate::workbench::WorkError;
 use interlocking::code_intelligence::{
     CodeError, CodeIntelligence, LanguageServer, Position, RustSyntax, Symbol, SymbolKind, start_or_syntax,
 };
-use interlocking::rust_source::{PropertyTest, TestFile, meant_among};
+use interlocking::rust_source::{PropertyTest, TestFile, resolve_name};
 use interlocking::worktree::{CommitId, GitError, Repository, RepositoryPath};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,7 +30,7 @@ impl ResolvedCalls {
     pub fn has_live_call(&self, property: &PropertyTest, function: &str) -> bool {
         self.calls.get(&property.name).into_iter().flatten().any(|(at, called)| {
             let is_live = TestFile::has_live_call(property, at.line as usize, at.column as usize);
-            is_live && meant_among([function].into_iter(), called).is_some()
+            is_live && resolve_name([function].into_iter(), called).is_some()
         })
     }
 }

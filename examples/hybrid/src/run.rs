@@ -180,7 +180,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     let mut workspaces = beginning_at(workspaces(&repository, &main, &directory, keep)?, base);
     let is_new_here = past.as_ref().is_none_or(|past| !past.has_places);
     if is_new_here {
-        workspaces.refuse_taken(&run)?;
+        workspaces.ensure_name_is_free(&run)?;
     }
     if past.as_ref().is_none_or(|past| past.goes_on) {
         let is_blocked = task.spec.strictness.mutation_blocking;
@@ -250,7 +250,7 @@ pub async fn take_away(
     directory: &Path,
 ) -> Result<Option<GitWorkspacesError>, SetUpError> {
     let workspaces = workspaces(&Repository::open(repository)?, &BranchName::new(main)?, directory, false)?;
-    match workspaces.left_of(run).await? {
+    match workspaces.leftover_of(run).await? {
         Some(left) => Ok(left.remove().await.err()),
         None => Ok(None),
     }
@@ -298,7 +298,7 @@ impl UnderWay {
 
 /// The remains of a run that is over, in words.
 async fn left_behind(workspaces: &GitWorkspaces, run: &RunId) -> Option<String> {
-    let left = match workspaces.left_of(run).await {
+    let left = match workspaces.leftover_of(run).await {
         Ok(left) => left?,
         Err(error) => return Some(error.to_string()),
     };

@@ -1,6 +1,6 @@
 //! Checks the types agent's claims against the files.
 
-use interlocking::rust_source::{PublicFunction, meant_among};
+use interlocking::rust_source::{PublicFunction, resolve_name};
 
 /// A claim about the contract's functions that the file contradicts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum ContractMismatch {
 /// (CON-95).
 pub fn check_claimed_functions(claimed: &[&str], on_disk: &[PublicFunction]) -> Vec<ContractMismatch> {
     let names = || on_disk.iter().map(|function| function.name.as_str());
-    let meant: Vec<Option<&str>> = claimed.iter().map(|name| meant_among(names(), name)).collect();
+    let meant: Vec<Option<&str>> = claimed.iter().map(|name| resolve_name(names(), name)).collect();
     let absent = claimed
         .iter()
         .zip(&meant)

@@ -4,7 +4,7 @@ use hybrid::types::{
     Action, Check, CheckReport, HybridFailure, HybridResult, MutationAdversary, VerificationStatus, WorkItem,
 };
 use interlocking::cli::repository::Account;
-use interlocking::cli::{Style, harmless, quoted};
+use interlocking::cli::{Style, quoted, sanitized};
 use std::fmt::Write;
 
 /// How many lines of a build's output are shown; the JSON has them all.
@@ -31,7 +31,7 @@ fn headline(account: &Account<HybridResult>) -> String {
         _ if account.interrupted => format!("Cancelled; {advance}."),
         _ if account.success => format!("Succeeded: {advance}."),
         Some(failure) => {
-            format!("Not a success: {}; {advance}.\n{}", reason(failure), harmless(&failure.to_string()))
+            format!("Not a success: {}; {advance}.\n{}", reason(failure), sanitized(&failure.to_string()))
         }
         None => format!("Not a success; {advance}."),
     }
@@ -283,5 +283,5 @@ fn end_of(diagnostics: &str) -> Vec<String> {
     let lines: Vec<&str> = diagnostics.lines().filter(|line| !line.trim().is_empty()).collect();
     let dropped = lines.len().saturating_sub(MOST_LINES);
     let omitted = (dropped > 0).then(|| format!("… {dropped} lines before"));
-    omitted.into_iter().chain(lines[dropped..].iter().map(|line| harmless(line))).collect()
+    omitted.into_iter().chain(lines[dropped..].iter().map(|line| sanitized(line))).collect()
 }

@@ -24,7 +24,7 @@ async fn main() -> ExitCode {
         .with_about(ABOUT)
         .with_version(env!("CARGO_PKG_VERSION"))
         .with_new_runs(begin)
-        .with_clearing_up(RepositoryRun::<Facts>::clear_up)
+        .with_cleanup(RepositoryRun::<Facts>::clean_up)
         .with_command("check", "Say whether a task is one for the protocol, and write nothing", commands::check)
         .with_command("scout", "Plan a task, and write the document", commands::scout)
         .with_command("bootstrap", "Plan a project without code, and build it", commands::bootstrap)

@@ -1,7 +1,7 @@
 //! `status`: the state of a run, by the protocol's names.
 
 use clap::Args;
-use interlocking::cli::{CommandContext, CommandError, CommonArguments, Exit, harmless};
+use interlocking::cli::{CommandContext, CommandError, CommonArguments, Exit, sanitized};
 use interlocking::run_id::RunId;
 use interlocking::runtime::journal::Origin;
 use interlocking::runtime::journal::account::{ExecutionState, RunAccount, RunState, account};
@@ -62,8 +62,8 @@ pub(crate) async fn status(Status { run, common }: Status, cx: CommandContext) -
 }
 
 /// A question, line by line: each field, and each entry of a list.
-fn write_question(question: &Value, indent: usize, text: &mut String) {
-    let said = |value: &Value| harmless(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+fn ask(question: &Value, indent: usize, text: &mut String) {
+    let said = |value: &Value| sanitized(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     match question {
         Value::Object(fields) => {
             for (name, value) in fields {

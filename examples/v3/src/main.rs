@@ -122,7 +122,7 @@ async fn main() -> ExitCode {
         .with_about(ABOUT)
         .with_version(env!("CARGO_PKG_VERSION"))
         .with_new_runs(begin)
-        .with_clearing_up(RepositoryRun::<Facts>::clear_up)
+        .with_cleanup(RepositoryRun::<Facts>::clean_up)
         .running_by_default()
         .main()
         .await

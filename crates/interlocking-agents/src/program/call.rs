@@ -5,7 +5,7 @@ use std::io;
 use tokio::time::Instant;
 
 use super::invocation::Invocation;
-use super::limits::{CallLimits, StopOrder};
+use super::limits::{CallLimits, StopTimeouts};
 use super::lines::Line;
 use super::running::{Ended, Running};
 use crate::agent::TurnContext;
@@ -54,12 +54,12 @@ pub struct Call {
     /// Why the program was stopped before its answer was complete: [`Cancelled`](AgentErrorKind::Cancelled),
     /// [`TimedOut`](AgentErrorKind::TimedOut), [`NoFirstEvent`](AgentErrorKind::NoFirstEvent) or [`Idle`](AgentErrorKind::Idle).
     /// `None` if the program ended by itself, or after [`LineOutcome::Done`] or [`LineOutcome::Stop`].
-    pub cut: Option<AgentErrorKind>,
+    pub stop_reason: Option<AgentErrorKind>,
 }
 
 /// Starts a program, writes its input and passes its output lines to `protocol`. Stops the program when its answer is complete,
 /// the turn is interrupted, or a limit is exceeded: first by the protocol's own [interruption](LineProtocol::interruption), then
-/// as [`StopOrder`] says. The program's remaining descendants are always ended, also when the future is dropped.
+/// as [`StopTimeouts`] says. The program's remaining descendants are always ended, also when the future is dropped.
 ///
 /// # Errors
 ///
@@ -69,7 +69,7 @@ pub async fn run_protocol(
     protocol: &mut (impl LineProtocol + ?Sized),
     context: &TurnContext<'_>,
     limits: &CallLimits,
-    order: &StopOrder,
+    timeouts: &StopTimeouts,
 ) -> Result<Call, AgentErrorKind> {
     let deadlines = Deadlines { begun: Instant::now(), last_event: None, limits };
     let running = tokio::select! {
@@ -91,16 +91,16 @@ pub async fn run_protocol(
         }
     };
     if !may_end_itself
-        || !matches!(tokio::time::timeout(order.interrupt, exchange.read_until_end()).await, Ok(Ok(true)))
+        || !matches!(tokio::time::timeout(timeouts.interrupt, exchange.read_until_end()).await, Ok(Ok(true)))
     {
-        exchange.running.stop(order).await.map_err(broken)?;
+        exchange.running.stop(timeouts).await.map_err(broken)?;
     }
     let ended = exchange.running.end().await.map_err(broken)?;
-    let cut = match outcome {
+    let stop_reason = match outcome {
         Outcome::Done | Outcome::Stop => None,
         Outcome::Cut(reason) => Some(reason),
     };
-    Ok(Call { ended, cut })
+    Ok(Call { ended, stop_reason })
 }
 
 /// Why reading the program's answer stopped.

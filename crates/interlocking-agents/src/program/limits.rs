@@ -21,14 +21,14 @@ impl CallLimits {
 
 /// How long each step of stopping a program may take. After the last step, all that is left of its process tree is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StopOrder {
+pub struct StopTimeouts {
     /// Time between the interruption by the program's own protocol and SIGTERM.
     pub interrupt: Duration,
     /// Time between SIGTERM and SIGKILL.
     pub terminate: Duration,
 }
 
-impl StopOrder {
+impl StopTimeouts {
     /// 3 s for each step.
     pub const DEFAULT: Self = Self { interrupt: Duration::from_secs(3), terminate: Duration::from_secs(3) };
 
@@ -36,7 +36,7 @@ impl StopOrder {
     pub const AT_ONCE: Self = Self { interrupt: Duration::ZERO, terminate: Duration::ZERO };
 }
 
-impl Default for StopOrder {
+impl Default for StopTimeouts {
     fn default() -> Self {
         Self::DEFAULT
     }

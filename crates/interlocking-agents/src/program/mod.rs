@@ -6,7 +6,7 @@
 //! - [`Secret`]: a key or token for the program's environment. A [`Redactor`] removes it from the program's output.
 //! - [`forbid_inspection`]: keeps other processes of the same user from reading keys in this process.
 //! - [`run_protocol`]: runs one complete call that speaks a line-based [`LineProtocol`], within [`CallLimits`], and stops the
-//!   program as a [`StopOrder`] says.
+//!   program as a [`StopTimeouts`] says.
 //!
 //! **What ends with a program.** On Linux, all its descendants end, even daemons and processes that made their own session,
 //! cleared their environment or closed their files. When this process ends, even by SIGKILL, a guard process ends what its
@@ -34,7 +34,7 @@ pub use call::{Call, LineOutcome, LineProtocol, run_protocol};
 pub use environment::{Environment, WORKSPACE_HASH};
 pub use invocation::{Invocation, StartError};
 pub use left_running::{AbandonedError, LeftRunning};
-pub use limits::{CallLimits, StopOrder};
+pub use limits::{CallLimits, StopTimeouts};
 pub use lines::Line;
 pub use redactor::Redactor;
 pub use running::{Ended, Running};

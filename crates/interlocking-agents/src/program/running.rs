@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::child_tree::ChildTree;
-use super::limits::StopOrder;
+use super::limits::StopTimeouts;
 use super::lines::{Line, Lines, Taken};
 use super::redactor::Redactor;
 use super::tail::Tail;
@@ -209,18 +209,18 @@ impl Running {
         &self.redactor
     }
 
-    /// Stops the program: sends SIGTERM to its process group, and after [`StopOrder::terminate`] SIGKILL to the program and all
-    /// its descendants. Output is read and discarded meanwhile. To interrupt the program in its own protocol, do so before
+    /// Stops the program: sends SIGTERM to its process group, and after [`StopTimeouts::terminate`] SIGKILL to the program and
+    /// all its descendants. Output is read and discarded meanwhile. To interrupt the program in its own protocol, do so before
     /// calling this.
     ///
     /// # Errors
     ///
     /// The operating system failed to wait.
-    pub async fn stop(&mut self, order: &StopOrder) -> io::Result<()> {
+    pub async fn stop(&mut self, timeouts: &StopTimeouts) -> io::Result<()> {
         self.close_input();
-        if !order.terminate.is_zero() && !self.tree.has_ended() {
+        if !timeouts.terminate.is_zero() && !self.tree.has_ended() {
             self.tree.terminate();
-            if let Ok(ended) = tokio::time::timeout(order.terminate, self.discard()).await {
+            if let Ok(ended) = tokio::time::timeout(timeouts.terminate, self.discard()).await {
                 return ended.map(drop);
             }
         }

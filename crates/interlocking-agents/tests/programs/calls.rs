@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use interlocking_agents::program::{
-    CallLimits, Environment, Invocation, Line, LineOutcome, LineProtocol, Secret, StopOrder, run_protocol,
+    CallLimits, Environment, Invocation, Line, LineOutcome, LineProtocol, Secret, StopTimeouts, run_protocol,
 };
 use interlocking_agents::{
     Agent, AgentError, AgentErrorKind, AgentEvent, Conversation, Interrupt, NoEvents, Reply, SessionId, Sessions, Slug,
@@ -26,7 +26,7 @@ mod stopped_time;
 struct Talker {
     invocation: Invocation,
     limits: CallLimits,
-    order: StopOrder,
+    timeouts: StopTimeouts,
     sessions: Sessions,
     /// How many lines the agent has received.
     heard: watch::Sender<usize>,
@@ -77,11 +77,11 @@ impl LineProtocol for Talk<'_> {
 
 fn talker(script: &str) -> Talker {
     let invocation = Invocation { stays_open: true, ..shell(script) };
-    let (limits, order) = (CallLimits::NONE, StopOrder::DEFAULT);
+    let (limits, timeouts) = (CallLimits::NONE, StopTimeouts::DEFAULT);
     Talker {
         invocation,
         limits,
-        order,
+        timeouts,
         sessions: Sessions::new(),
         heard: watch::Sender::new(0),
         ends: Mutex::default(),
@@ -101,11 +101,11 @@ impl Agent for Talker {
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
         let mut talk = Talk { context, heard: &self.heard, works: false, session: None, answer: None };
         let invocation = Invocation { directory: turn.workspace.clone(), ..self.invocation.clone() };
-        let call = run_protocol(invocation, &mut talk, context, &self.limits, &self.order).await?;
+        let call = run_protocol(invocation, &mut talk, context, &self.limits, &self.timeouts).await?;
         self.ends.lock().unwrap().push((call.ended.stderr.clone(), call.ended.survivors));
         let session = talk.session.unwrap_or_else(|| SessionId::new("none").unwrap());
         let usage = Usage { calls: 1, ..Usage::default() };
-        match (call.cut, talk.answer) {
+        match (call.stop_reason, talk.answer) {
             (None, Some(text)) => Ok(Reply { text: Some(text), ..Reply::new(session, usage) }),
             (Some(kind), _) => Err(AgentError::new(kind).in_session(session, usage)),
             (None, None) => {
@@ -136,8 +136,9 @@ async fn a_program_answers_and_is_answered() {
 
 #[tokio::test]
 async fn a_program_that_stays_after_its_answer_is_stopped() {
-    let order = StopOrder { interrupt: SHORT, terminate: SHORT };
-    let agent = Talker { order, ..talker("trap '' TERM; echo session s-1; echo answer 42; while :; do sleep 1; done") };
+    let timeouts = StopTimeouts { interrupt: SHORT, terminate: SHORT };
+    let agent =
+        Talker { timeouts, ..talker("trap '' TERM; echo session s-1; echo answer 42; while :; do sleep 1; done") };
     let begun = Instant::now();
     let completion = Conversation::new(&agent).run(turn(), &NoEvents).await.unwrap();
     assert_eq!(completion.text.as_deref(), Some("42"));
@@ -147,11 +148,11 @@ async fn a_program_that_stays_after_its_answer_is_stopped() {
 /// The program may be in a session that another turn uses.
 #[tokio::test]
 async fn a_program_that_must_not_go_on_is_stopped_at_once() {
-    let order = StopOrder { interrupt: Duration::from_secs(60), terminate: Duration::from_secs(60) };
-    let agent = Talker { order, ..talker("echo wrong; exec sleep 600") };
+    let timeouts = StopTimeouts { interrupt: Duration::from_secs(60), terminate: Duration::from_secs(60) };
+    let agent = Talker { timeouts, ..talker("echo wrong; exec sleep 600") };
     let begun = Instant::now();
     assert_eq!(failure(&agent).await, AgentErrorKind::Crashed { exit: None, reason: String::new() });
-    assert!(begun.elapsed() < order.interrupt);
+    assert!(begun.elapsed() < timeouts.interrupt);
 }
 
 #[tokio::test]
@@ -225,8 +226,8 @@ async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
     for (script, limits, steps, expected) in cases {
         let place = tempfile::tempdir().unwrap();
         let script = script.replace("go;", "while ! test -e go; do sleep 0.01; done;");
-        let order = StopOrder { interrupt: Duration::ZERO, ..StopOrder::DEFAULT };
-        let agent = Talker { limits, order, ..talker(&script) };
+        let timeouts = StopTimeouts { interrupt: Duration::ZERO, ..StopTimeouts::DEFAULT };
+        let agent = Talker { limits, timeouts, ..talker(&script) };
         let time = StoppedTime::new();
         let taken = Cell::new(0);
         let stepping = async {
@@ -285,8 +286,8 @@ async fn a_turn_that_is_dropped_ends_its_tree() {
 async fn who_is_interrupted_by_sigterm_leaves_nobody() {
     let place = tempfile::tempdir().unwrap();
     let script = "setsid sh -c 'echo $$ > child; exec sleep 600' & trap 'exit 0' TERM; echo session s-1; while :; do sleep 0.05; done";
-    let order = StopOrder { interrupt: SHORT, terminate: Duration::from_secs(60) };
-    let (agent, interrupt) = (Talker { order, ..talker(script) }, Interrupt::new());
+    let timeouts = StopTimeouts { interrupt: SHORT, terminate: Duration::from_secs(60) };
+    let (agent, interrupt) = (Talker { timeouts, ..talker(script) }, Interrupt::new());
     let conversation = Conversation::new(&agent).with_interrupt(interrupt.clone());
     let turn = Turn { workspace: Some(place.path().to_owned()), ..turn() };
     let child = place.path().join("child");

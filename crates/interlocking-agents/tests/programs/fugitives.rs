@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use interlocking_agents::program::StopOrder;
+use interlocking_agents::program::StopTimeouts;
 
 use crate::common::{ends, lines, runs, shell_in};
 
@@ -145,14 +145,14 @@ async fn nobody_outlives_a_call_that_is_dropped() {
 
 #[tokio::test]
 async fn nobody_outlives_a_call_that_takes_too_long() {
-    let order = StopOrder { interrupt: Duration::ZERO, terminate: Duration::from_millis(50) };
+    let timeouts = StopTimeouts { interrupt: Duration::ZERO, terminate: Duration::from_millis(50) };
     let mut escaped = Vec::new();
     for (way, script) in ways() {
         let place = tempfile::tempdir().unwrap();
         let script = format!("trap '' TERM\n{script}\nwhile :; do sleep 0.05; done");
         let mut running = shell_in(place.path(), &script).start().await.unwrap();
         children(place.path()).await;
-        running.stop(&order).await.unwrap();
+        running.stop(&timeouts).await.unwrap();
         running.end().await.unwrap();
         let left: Vec<_> = numbers(&place.path().join("child")).into_iter().filter(|number| runs(*number)).collect();
         if !left.is_empty() {

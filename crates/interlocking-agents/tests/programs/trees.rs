@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use interlocking_agents::program::{Invocation, StopOrder};
+use interlocking_agents::program::{Invocation, StopTimeouts};
 
 use crate::common::{ends, lines, number, runs, shell_in};
 
@@ -75,7 +75,7 @@ async fn nothing_is_left_when_a_program_is_stopped() {
         let script = format!("trap 'exit 7' TERM\n{script}\nwhile :; do sleep 0.05; done");
         let mut running = shell_in(place.path(), &script).start().await.unwrap();
         let child = child(place.path()).await;
-        running.stop(&StopOrder::DEFAULT).await.unwrap();
+        running.stop(&StopTimeouts::DEFAULT).await.unwrap();
         assert!(!runs(child), "{way}: it lives");
         assert_eq!(running.end().await.unwrap().exit, Some(7), "{way}");
     }
@@ -87,8 +87,8 @@ async fn who_does_not_end_when_it_is_asked_is_killed() {
     let script = "trap '' TERM; echo $$ > child; while :; do sleep 1; done";
     let mut running = shell_in(place.path(), script).start().await.unwrap();
     let program = child(place.path()).await;
-    let order = StopOrder { terminate: Duration::from_millis(100), ..StopOrder::DEFAULT };
-    running.stop(&order).await.unwrap();
+    let timeouts = StopTimeouts { terminate: Duration::from_millis(100), ..StopTimeouts::DEFAULT };
+    running.stop(&timeouts).await.unwrap();
     assert!(!runs(program));
     assert_eq!(running.end().await.unwrap().signal, Some(9));
 }

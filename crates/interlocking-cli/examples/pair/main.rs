@@ -40,6 +40,6 @@ async fn prepare(run: RepositoryRun) -> Result<Prepared<Pair>, CommandError> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let cli = Cli::new("pair", resume).with_new_runs(begin).with_clearing_up(RepositoryRun::<()>::clear_up);
+    let cli = Cli::new("pair", resume).with_new_runs(begin).with_cleanup(RepositoryRun::<()>::clean_up);
     cli.with_about("Lets two agents write a program and its check, and lands what passes").main().await
 }

@@ -5,7 +5,7 @@ use crate::console::{Console, Style};
 use crate::entry::{parse, text};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::text::harmless;
+use crate::text::sanitized;
 use clap::Args;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::By;
@@ -93,6 +93,6 @@ fn no_answer_given(account: &RunAccount, to: &By) -> CommandError {
         let asked = run.executions.iter().filter(|known| known.by == *to).filter_map(|known| known.question.as_ref());
         asked.for_each(|question| shown = format!("{}\nits answer: {}", question.question, question.schema));
     });
-    CommandError::new(format!("no answer was given to {to}, which asks {}", harmless(&shown)))
+    CommandError::new(format!("no answer was given to {to}, which asks {}", sanitized(&shown)))
         .remedy("give the answer as JSON, or with --file FILE, or on standard input")
 }

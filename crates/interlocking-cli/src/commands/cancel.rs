@@ -28,7 +28,7 @@ pub(crate) async fn cancel(
     name: &'static str,
     console: &Console,
     cancel: &CancelToken,
-    clear_up: &ClearUp,
+    clean_up: &ClearUp,
 ) -> Result<Exit, CommandError> {
     let Arguments { run, common } = arguments;
     let journal = Arc::new(common.journal.open()?);
@@ -66,7 +66,7 @@ pub(crate) async fn cancel(
             accepts_weaker_isolation: false,
             console,
         };
-        clear_up(start).await.map_err(|error| error.with_exit(Exit::Failed).remedy(again))?;
+        clean_up(start).await.map_err(|error| error.with_exit(Exit::Failed).remedy(again))?;
     }
     Ok(Exit::Done)
 }

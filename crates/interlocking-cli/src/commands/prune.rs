@@ -48,7 +48,7 @@ pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exi
         ));
     }
     if unfinished {
-        retention = retention.unfinished_too();
+        retention = retention.include_unfinished();
     }
     let journal = common.journal.open()?;
     let pruned = match dry_run {

@@ -5,7 +5,7 @@ use crate::arguments::CommonArguments;
 use crate::console::Console;
 use crate::error::{CommandError, failure_lines};
 use crate::exit::Exit;
-use crate::text::{count, harmless, moment, quoted, seconds};
+use crate::text::{count, moment, quoted, sanitized, seconds};
 use clap::Args;
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
@@ -172,7 +172,7 @@ fn question_lines(question: &QuestionAccount, margin: &str, text: &mut String) {
 
 /// Writes text that agents or tools may have written, indented and with control characters made harmless.
 fn block(text: &mut String, margin: &str, indent: &str, lines: &str) {
-    for line in harmless(lines).lines() {
+    for line in sanitized(lines).lines() {
         let _ = writeln!(text, "{margin}{indent}{line}");
     }
 }

@@ -68,7 +68,7 @@ pub struct LandedCommit {
 
 /// What a program prints at the end of a run besides its [`Account`], and its exit code.
 #[derive(Debug)]
-pub struct Told {
+pub struct Conclusion {
     /// The program's exit code.
     pub exit: Exit,
     /// The account as lines for people.
@@ -170,11 +170,11 @@ impl<M: Remembered> RepositoryRun<M> {
     pub fn finish<R: Serialize>(
         self,
         account: &Account<R>,
-        told: Told,
+        conclusion: Conclusion,
         is_over: bool,
         has_failed: bool,
     ) -> Result<Ending, CommandError> {
-        let Told { exit, lines, next, left_behind } = told;
+        let Conclusion { exit, lines, next, left_behind } = conclusion;
         let (console, directory) = (self.start.console.clone(), self.directory().to_owned());
         let mut ending = Ending::with_result(exit, account)?;
         let text = format!("{}\n", ending.result.as_deref().unwrap_or_default());

@@ -1,6 +1,6 @@
 //! A run whose nodes work on [`GitWorkspaces`], from its preparation to its end.
 
-use super::account::{Account, Told, has_ended};
+use super::account::{Account, Conclusion, has_ended};
 use super::run::{Remembered, RepositoryRun};
 use crate::console::Style;
 use crate::ending::Ending;
@@ -82,7 +82,7 @@ impl<M: Remembered> RepositoryRun<M> {
         judge: fn(&G::Output) -> Exit,
     ) -> Result<Prepared<G>, CommandError> {
         if self.is_fresh() {
-            workspaces.refuse_taken(&self.start.run)?;
+            workspaces.ensure_name_is_free(&self.start.run)?;
         }
         if self.facts.base.is_none() {
             // The program has made the repository after the run began.
@@ -119,11 +119,11 @@ impl<M: Remembered> RepositoryRun<M> {
     /// # Errors
     ///
     /// [`CommandError`] if something cannot be removed.
-    pub async fn clear_up(start: Start) -> Result<(), CommandError> {
+    pub async fn clean_up(start: Start) -> Result<(), CommandError> {
         let Some(run) = Self::cancelled(start)? else { return Ok(()) };
         let mut left_behind = None;
         if !run.keeps()
-            && let Some(left) = run.workspaces()?.left_of(&run.start.run).await?
+            && let Some(left) = run.workspaces()?.leftover_of(&run.start.run).await?
         {
             left_behind = left.remove().await.err().map(|error| error.to_string());
         }
@@ -170,7 +170,7 @@ impl<G: Graph, M: Remembered> RunSession<G> for GitSession<G, M> {
         };
         let after = landed(&run, &repository).await?.unwrap_or(before);
         let is_to_be_gone = is_over && !run.keeps();
-        let left = if is_to_be_gone { workspaces.left_of(&run.start.run).await? } else { None };
+        let left = if is_to_be_gone { workspaces.leftover_of(&run.start.run).await? } else { None };
         let left_behind = left.map(|left| left.directory().display().to_string());
         let is_interrupted = !is_over || matches!(report.outcome, Outcome::Cancelled);
         let (calls, seconds) = (report.ledger, report.took.as_duration().as_secs_f64());
@@ -184,8 +184,8 @@ impl<G: Graph, M: Remembered> RunSession<G> for GitSession<G, M> {
             let apart = if work.is_empty() { "" } else { "\n" };
             lines.push((Style::Plain, format!("{advance}.\n{work}{apart}{}", account.cost())));
         }
-        let told = Told { exit, lines, next: None, left_behind };
-        run.finish(&account, told, is_over, has_failed)
+        let conclusion = Conclusion { exit, lines, next: None, left_behind };
+        run.finish(&account, conclusion, is_over, has_failed)
     }
 
     async fn abandon(self) -> Result<(), CommandError> {

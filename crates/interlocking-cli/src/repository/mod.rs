@@ -26,7 +26,7 @@
 //!     let run = RepositoryRun::<()>::resume(&options, start).await?;
 //!     run.prepare(Run::new(graph()), &BuildAccess::default(), None).await
 //! };
-//! let cli = Cli::new("pair", resume).with_new_runs(begin).with_clearing_up(RepositoryRun::<()>::clear_up);
+//! let cli = Cli::new("pair", resume).with_new_runs(begin).with_cleanup(RepositoryRun::<()>::clean_up);
 //! # drop(cli);
 //! # }
 //! ```
@@ -53,7 +53,7 @@ mod account;
 mod git_session;
 mod demonstration;
 
-pub use account::{Account, Advance, LandedCommit, Told, has_ended};
+pub use account::{Account, Advance, Conclusion, LandedCommit, has_ended};
 pub use demonstration::{EmbeddedFile, LayOutError, lay_out};
 pub use options::{Location, RepositoryOptions};
 pub use run::{Remembered, RepositoryRun};

@@ -12,7 +12,7 @@ async fn who_cancels_a_run_that_nobody_executes_clears_up() {
     let cleared = Arc::new(Mutex::new(Vec::new()));
     let seen = cleared.clone();
     let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
-    let cli = Cli::new("review", set_up).with_clearing_up(move |start: Start| {
+    let cli = Cli::new("review", set_up).with_cleanup(move |start: Start| {
         let seen = seen.clone();
         async move {
             let is_held = start.journal.claim(&start.run).await.is_err();

@@ -13,8 +13,8 @@ use tokio::task::coop;
 
 /// The events of a run, in order, as a stream.
 ///
-/// A run does not wait for the listener. So that a slow listener does not fill the memory, at most [`Events::MOST_WAITING`]
-/// events with together [`Events::MOST_WAITING_BYTES`] wait in the queue. Events of agents and notes of handlers may be numerous,
+/// A run does not wait for the listener. So that a slow listener does not fill the memory, at most [`Events::MAX_QUEUED`]
+/// events with together [`Events::MAX_QUEUED_BYTES`] wait in the queue. Events of agents and notes of handlers may be numerous,
 /// so they take at most half of both limits: events of the run itself, and the ends of agent calls, are left out last. An
 /// [`EventKind::LeftOut`] with their number replaces events that are left out.
 #[derive(Debug)]
@@ -73,10 +73,10 @@ impl EventSink for Broadcast {
 
 impl Events {
     /// The maximum number of waiting events, not counting a final [`EventKind::LeftOut`].
-    pub const MOST_WAITING: usize = 100_000;
+    pub const MAX_QUEUED: usize = 100_000;
 
     /// The maximum size of these events in memory: 64 MiB.
-    pub const MOST_WAITING_BYTES: usize = 64 << 20;
+    pub const MAX_QUEUED_BYTES: usize = 64 << 20;
 
     /// Waits for the next event; `None` once no more events will come.
     pub async fn next(&mut self) -> Option<Event> {
@@ -149,8 +149,8 @@ impl Queue {
             return;
         }
         let (bytes, share) = (event.size(), if is_dispensable(&event.kind) { 2 } else { 1 });
-        let has_room = self.waiting.len() < Events::MOST_WAITING / share
-            && self.bytes.saturating_add(bytes) <= Events::MOST_WAITING_BYTES / share;
+        let has_room = self.waiting.len() < Events::MAX_QUEUED / share
+            && self.bytes.saturating_add(bytes) <= Events::MAX_QUEUED_BYTES / share;
         match self.waiting.back_mut() {
             _ if has_room => self.push(event, bytes),
             Some((Event { kind: EventKind::LeftOut { events }, .. }, _)) => *events += 1,
@@ -200,7 +200,7 @@ mod tests {
     use interlocking_core::run_id::RunId;
     use std::borrow::Cow;
 
-    const HALF: u64 = Events::MOST_WAITING as u64 / 2;
+    const HALF: u64 = Events::MAX_QUEUED as u64 / 2;
 
     fn node() -> NodeRef {
         NodeRef { node: Cow::Borrowed("write"), visit: 1, attempt: 1 }
@@ -248,9 +248,9 @@ mod tests {
                 sink.emit(event(EventKind::NodeFailed { node: node(), message, to: None, took_ms: 0 }));
             }
             let (waiting, bytes) = held(&events);
-            assert!(waiting <= Events::MOST_WAITING + 1);
+            assert!(waiting <= Events::MAX_QUEUED + 1);
             // Only one marker more.
-            assert!(bytes <= Events::MOST_WAITING_BYTES + started().size());
+            assert!(bytes <= Events::MAX_QUEUED_BYTES + started().size());
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Edit;
 use super::bodies::{Body, bodies};
 use crate::SourceError;
-use crate::functions::meant_among;
+use crate::functions::resolve_name;
 use crate::syntax::{read, read_tokens};
 use std::ops::Range;
 use syn::visit::{self, Visit};
@@ -125,7 +125,7 @@ pub fn claimed_edit(
     let edit = read(path, text, |file| {
         let bodies = bodies(text, file);
         let known: Vec<String> = bodies.iter().map(|body| body.name.clone()).collect();
-        let meant = meant_among(known.iter().map(String::as_str), function);
+        let meant = resolve_name(known.iter().map(String::as_str), function);
         let mut named = bodies.iter().filter(|body| meant == Some(&body.name[..]));
         match (named.next(), named.next()) {
             (Some(body), None) => find(path, text, body, original, replacement),

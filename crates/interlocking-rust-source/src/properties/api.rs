@@ -2,7 +2,7 @@
 
 use super::ty::Ty;
 use crate::SourceError;
-use crate::functions::{is_public, meant_among, type_name};
+use crate::functions::{is_public, resolve_name, type_name};
 use crate::syntax::read;
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{ImplItem, Item, ReturnType, Signature, TraitItem};
@@ -158,7 +158,7 @@ impl Api {
 
     /// The function that a name in the contract means; `None` if there is not exactly one.
     pub(super) fn meant_by(&self, name: &str) -> Option<&str> {
-        let meant = meant_among(self.functions.keys().map(String::as_str), name)?;
+        let meant = resolve_name(self.functions.keys().map(String::as_str), name)?;
         self.functions.get(meant)?.as_ref().map(|_| meant)
     }
 }

@@ -98,7 +98,7 @@ impl Writer {
 
     /// The runs that `retention` selects, the oldest first, each with its child runs.
     fn select(&mut self, retention: &Retention) -> Result<Vec<Aged>, Trouble> {
-        let Retention { older_than, keep_last, unfinished_too } = retention;
+        let Retention { older_than, keep_last, include_unfinished } = retention;
         if older_than.is_none() && keep_last.is_none() {
             return Ok(Vec::new());
         }
@@ -117,7 +117,7 @@ impl Writer {
         let mut selected = Vec::new();
         for Family { members, updated_ms, ended } in families.into_iter().take(old) {
             let age = Duration::from_millis(now.saturating_sub(updated_ms).max(0) as u64);
-            if older_than.is_some_and(|limit| age <= limit) || !(ended || *unfinished_too) {
+            if older_than.is_some_and(|limit| age <= limit) || !(ended || *include_unfinished) {
                 continue;
             }
             let mut is_executed = false;

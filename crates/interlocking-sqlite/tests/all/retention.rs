@@ -95,7 +95,7 @@ async fn pruning_spares_what_is_wanted() {
     drop(held);
 
     tokio::time::sleep(Duration::from_millis(3)).await;
-    let pruned = journal.prune(Retention::new().older_than(Duration::ZERO).unfinished_too()).await.unwrap();
+    let pruned = journal.prune(Retention::new().older_than(Duration::ZERO).include_unfinished()).await.unwrap();
     assert_eq!(pruned.runs, [id("a"), id("c"), id("e")]);
     assert_eq!(count(place.path(), "object"), 0);
 }
@@ -163,7 +163,7 @@ async fn child_runs_stay_and_go_with_their_parent() {
     let would = journal.would_prune(all.clone()).await.unwrap();
     assert_eq!(would.runs, ["ended", "of-ended", "of-that", "orphan"].map(id), "`open` may ask for its child");
     assert_eq!(names(&journal).await.len(), 6, "nothing was removed");
-    let kept = journal.would_prune(Retention::new().keep_last(2).unfinished_too()).await.unwrap();
+    let kept = journal.would_prune(Retention::new().keep_last(2).include_unfinished()).await.unwrap();
     assert_eq!(kept.runs, ["open", "of-open"].map(id), "of three families two are kept");
     let held = journal.claim(&id("of-that")).await.unwrap();
     assert_eq!(journal.prune(all.clone()).await.unwrap().runs, ["orphan"].map(id));
@@ -186,6 +186,6 @@ async fn a_clock_that_went_back_stops_nobody_but_removal_by_age() {
     assert!(summary.updated_at_ms >= summary.started_at_ms);
     let refused = journal.prune(Retention::new().older_than(Duration::ZERO)).await.unwrap_err();
     assert!(matches!(refused, JournalError::ClockBehind { .. }), "{refused}");
-    let kept = journal.prune(Retention::new().keep_last(0).unfinished_too()).await.unwrap();
+    let kept = journal.prune(Retention::new().keep_last(0).include_unfinished()).await.unwrap();
     assert_eq!(kept.runs, [id("future")]);
 }

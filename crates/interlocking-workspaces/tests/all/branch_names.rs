@@ -3,7 +3,7 @@
 use crate::project::Project;
 use interlocking::prelude::*;
 use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
-use interlocking::workspaces::{GitWorkspaces, LeftRun};
+use interlocking::workspaces::{GitWorkspaces, LeftoverRun};
 use interlocking::worktree::{BranchName, CommitId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -105,10 +105,10 @@ async fn a_branch_is_called_as_the_program_says() {
 }
 
 /// What is left of the run, as seen by another program that chooses no names.
-async fn left(project: &Project) -> LeftRun {
+async fn left(project: &Project) -> LeftoverRun {
     loop {
         // The child's task releases the run a moment later.
-        if let Some(left) = project.workspaces().left().await.unwrap().pop() {
+        if let Some(left) = project.workspaces().leftover_runs().await.unwrap().pop() {
             return left;
         }
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;

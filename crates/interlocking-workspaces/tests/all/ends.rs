@@ -141,7 +141,7 @@ async fn runs_do_not_touch_each_other() {
 #[tokio::test]
 async fn what_is_left_of_runs_is_found_and_removed() {
     let project = Project::new();
-    assert!(project.workspaces().left().await.unwrap().is_empty());
+    assert!(project.workspaces().leftover_runs().await.unwrap().is_empty());
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let kept = job(&project, &journal, Ending::Fails, Keep::Always).with_id(RunId::new("kept").unwrap());
     kept.start(()).await.unwrap();
@@ -152,10 +152,10 @@ async fn what_is_left_of_runs_is_found_and_removed() {
     told.cancelled().await;
     std::fs::create_dir(project.runs().join("strangers")).unwrap();
 
-    let left = project.workspaces().left().await.unwrap();
+    let left = project.workspaces().leftover_runs().await.unwrap();
     let [run] = &left[..] else { panic!("{left:?}") };
     assert_eq!((run.run().as_str(), run.worktrees().len(), run.branches().len()), ("kept", 2, 2));
-    assert!(project.workspaces().left().await.unwrap().is_empty(), "somebody deals with it");
+    assert!(project.workspaces().leftover_runs().await.unwrap().is_empty(), "somebody deals with it");
     for run in left {
         run.remove().await.unwrap();
     }
@@ -164,7 +164,7 @@ async fn what_is_left_of_runs_is_found_and_removed() {
 
     // Its process dies.
     working.shutdown().await;
-    let [run] = <[_; 1]>::try_from(project.workspaces().left().await.unwrap()).unwrap();
+    let [run] = <[_; 1]>::try_from(project.workspaces().leftover_runs().await.unwrap()).unwrap();
     run.remove().await.unwrap();
     assert_eq!(project.left(), ["directory \"strangers\""]);
     assert_eq!(project.archived(), ["kept/work", "run/work"]);
@@ -175,26 +175,26 @@ async fn what_is_left_of_runs_is_found_and_removed() {
 async fn what_is_left_of_one_run_is_found_without_its_directory() {
     let (project, name) = (Project::new(), RunId::new("kept").unwrap());
     let workspaces = project.workspaces();
-    assert!(workspaces.left_of(&name).await.unwrap().is_none());
-    workspaces.refuse_taken(&name).unwrap();
+    assert!(workspaces.leftover_of(&name).await.unwrap().is_none());
+    workspaces.ensure_name_is_free(&name).unwrap();
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     job(&project, &journal, Ending::Fails, Keep::Always).with_id(name.clone()).start(()).await.unwrap();
-    assert!(workspaces.left_of(&RunId::new("other").unwrap()).await.unwrap().is_none());
-    let found = workspaces.left_of(&name).await.unwrap().unwrap();
+    assert!(workspaces.leftover_of(&RunId::new("other").unwrap()).await.unwrap().is_none());
+    let found = workspaces.leftover_of(&name).await.unwrap().unwrap();
     assert_eq!((found.worktrees().len(), found.branches().len()), (2, 2));
-    assert!(workspaces.left_of(&name).await.unwrap().is_none(), "somebody deals with it");
+    assert!(workspaces.leftover_of(&name).await.unwrap().is_none(), "somebody deals with it");
     drop(found);
     // Another program looks for its runs in another directory.
     let elsewhere = project.workspaces().with_directory(project.runs().join("elsewhere"));
     let own = elsewhere.directory_of(&name).unwrap().unwrap();
     assert_eq!(own, project.runs().canonicalize().unwrap());
     assert_eq!(elsewhere.directory_of(&RunId::new("other").unwrap()).unwrap(), None);
-    assert_eq!(elsewhere.clone().left_of(&name).await.unwrap().unwrap().worktrees().len(), 0);
-    assert_eq!(elsewhere.with_directory(own).left_of(&name).await.unwrap().unwrap().worktrees().len(), 2);
+    assert_eq!(elsewhere.clone().leftover_of(&name).await.unwrap().unwrap().worktrees().len(), 0);
+    assert_eq!(elsewhere.with_directory(own).leftover_of(&name).await.unwrap().unwrap().worktrees().len(), 2);
     std::fs::remove_dir_all(project.runs()).unwrap();
-    let taken = workspaces.refuse_taken(&name).unwrap_err().to_string();
+    let taken = workspaces.ensure_name_is_free(&name).unwrap_err().to_string();
     assert!(taken.starts_with("the run's name is taken: there is a branch kept/aside, at "), "{taken}");
-    workspaces.left_of(&name).await.unwrap().unwrap().remove().await.unwrap();
+    workspaces.leftover_of(&name).await.unwrap().unwrap().remove().await.unwrap();
     assert_eq!((project.left(), project.archived()), (vec![], vec!["kept/work".to_owned()]));
-    workspaces.refuse_taken(&name).unwrap();
+    workspaces.ensure_name_is_free(&name).unwrap();
 }

@@ -153,7 +153,7 @@ async fn what_is_examined_is_what_is_committed() {
         assert!(matches!(ended.outcome, Outcome::Finished(_)), "{:?}", ended.outcome);
         assert!(!checkouts.exists(), "they are not kept");
         assert_eq!(checkouts.parent().unwrap().exists(), keep == Keep::Always);
-        let left = project.workspaces().left_of(&RunId::DEFAULT).await.unwrap();
+        let left = project.workspaces().leftover_of(&RunId::DEFAULT).await.unwrap();
         assert_eq!(left.is_some(), keep == Keep::Always, "whoever still holds what the run had, it is over");
         assert!(kept.lock().unwrap().is_some());
     }

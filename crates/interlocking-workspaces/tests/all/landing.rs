@@ -93,7 +93,7 @@ impl LogicHandler<job::work> for Work {
 }
 
 async fn job(project: &Project, meanwhile: Meanwhile, patience: Duration) -> Outcome<CommitId> {
-    let workspaces = project.workspaces().with_patience(patience);
+    let workspaces = project.workspaces().with_landing_timeout(patience);
     let run = Run::new(Job { work: LogicNode(Work(meanwhile, project.root())) });
     run.with_workspaces(Arc::new(workspaces)).start(()).await.unwrap().outcome
 }

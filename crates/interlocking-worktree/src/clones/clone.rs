@@ -103,7 +103,7 @@ impl Repository {
         branch: &BranchName,
         base: CommitId,
     ) -> Result<Worktree, CreateCloneError> {
-        Ok(self.create_noted_clone(place, branch, base)?.0)
+        Ok(self.create_recyclable_clone(place, branch, base)?.0)
     }
 
     /// Like [`Repository::create_clone`], and returns the record of the written files, from which [another
@@ -113,7 +113,7 @@ impl Repository {
     /// # Errors
     ///
     /// As [`Repository::create_clone`].
-    pub fn create_noted_clone(
+    pub fn create_recyclable_clone(
         &self,
         place: impl AsRef<Path>,
         branch: &BranchName,

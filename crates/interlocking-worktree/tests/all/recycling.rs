@@ -313,7 +313,7 @@ proptest! {
             "Later",
         );
         let (at, new) = (place.path().join("run/again"), place.path().join("run/new"));
-        let (clone, written) = place.repository.create_noted_clone(&at, &branch("clone"), start).unwrap();
+        let (clone, written) = place.repository.create_recyclable_clone(&at, &branch("clone"), start).unwrap();
         for mess in &messes {
             apply(&place, clone.path(), mess);
         }
@@ -342,7 +342,7 @@ fn look_inside(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
 fn untouched_files_of_a_clone_are_used_again() {
     let place = Place::with_files(&FILES);
     let (start, at) = (place.main(), place.path().join("run/again"));
-    let (_, mut written) = place.repository.create_noted_clone(&at, &branch("clone"), start).unwrap();
+    let (_, mut written) = place.repository.create_recyclable_clone(&at, &branch("clone"), start).unwrap();
     // An inode number alone may be reused for a new file.
     let number = |file: &str| {
         let found = std::fs::metadata(at.join(file)).unwrap();

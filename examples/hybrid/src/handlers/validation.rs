@@ -14,7 +14,7 @@ use crate::types::{
 use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix};
 use crate::workbench::{Defined, WorkError};
 use interlocking::prelude::*;
-use interlocking::rust_source::{Side, TestFile, meant_among};
+use interlocking::rust_source::{Side, TestFile, resolve_name};
 use interlocking::toolchain::{FailedRound, build_failure, patterns_of};
 use interlocking::toolchain::{TestRun, TestVerdict};
 use interlocking::workspaces::FreshCheckout;
@@ -132,7 +132,7 @@ impl Validate {
     ) -> Result<Option<HybridFailure>, NodeError> {
         let (spec, contract) = (cx.entry()?.clone(), cx.memory().functions);
         let Defined { functions: defined, told_by } = self.0.defined_in(checked_out, &spec).await?;
-        let is_defined = |name: &str| meant_among(defined.iter().map(String::as_str), name).is_some();
+        let is_defined = |name: &str| resolve_name(defined.iter().map(String::as_str), name).is_some();
         let lacking = contract.iter().filter(|function| !is_defined(&function.name));
         let functions: Vec<String> = lacking.map(|function| function.name.clone()).collect();
         cx.update_memory(move |memory| memory.ground_truth.implementation = Some(told_by.clone()));

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use crate::resolved::ResolvedCalls;
 use crate::types::{CoverageReport, FunctionSpec, PropertyWritten};
-use interlocking::rust_source::{Exercise, PropertyTest, TestFile, meant_among};
+use interlocking::rust_source::{Exercise, PropertyTest, TestFile, resolve_name};
 
 /// A claim of the tests agent that the file or the contract contradicts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -140,7 +140,7 @@ impl<'a> Claims<'a> {
 
     /// The function of the contract that a name refers to; none if it could be several.
     fn function(&self, name: &str) -> Option<(usize, &'a FunctionSpec)> {
-        let meant = meant_among(self.functions.iter().map(|function| function.name.as_str()), name)?;
+        let meant = resolve_name(self.functions.iter().map(|function| function.name.as_str()), name)?;
         self.functions.iter().enumerate().find(|(_, function)| function.name == meant)
     }
 

@@ -2,7 +2,7 @@
 
 use super::coverage::{ClaimMismatch, VerifiedClaims};
 use crate::types::{CoverageReport, FunctionSpec, PropertyWritten};
-use interlocking::rust_source::meant_among;
+use interlocking::rust_source::resolve_name;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A language server's answers about the properties of a test file.
@@ -30,10 +30,10 @@ pub fn verify_told_claims(
             mismatches.push(ClaimMismatch::PropertyNotOnDisk { property: name() });
             continue;
         };
-        let is_called = |function: &str| calls.iter().any(|call| meant_among([function].into_iter(), call).is_some());
+        let is_called = |function: &str| calls.iter().any(|call| resolve_name([function].into_iter(), call).is_some());
         let actual: Vec<String> = names().filter(|function| is_called(function)).map(str::to_owned).collect();
         called.extend(actual.iter().cloned());
-        let meant = |target: &str| meant_among(names(), target);
+        let meant = |target: &str| resolve_name(names(), target);
         let mut absent: Vec<String> = property.target_functions.clone();
         absent.retain(|target| !meant(target).is_some_and(is_called));
         for example in &property.covers_examples {

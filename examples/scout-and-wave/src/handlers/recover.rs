@@ -92,7 +92,7 @@ async fn staging_of(
     base: CommitId,
     cx: &Cx<'_, scout_and_wave::recover>,
 ) -> Result<Option<(CommitId, Impl)>, NodeError> {
-    let Some(left) = cx.left_of(run).await? else { return Ok(None) };
+    let Some(left) = cx.leftover_of(run).await? else { return Ok(None) };
     let name = format!("{run}/{STAGING}");
     let staging = left.branches().iter().find(|(branch, _)| branch.as_str() == name);
     let Some(staging) = staging.map(|(_, head)| *head) else { return Ok(None) };
@@ -133,7 +133,7 @@ async fn head_of(
 
 /// Removes what a run has left. Its commits are kept in the archive.
 pub(super) async fn clear_up<N: interlocking::graph::Node>(run: &RunId, cx: &Cx<'_, N>) -> Result<(), NodeError> {
-    if let Some(left) = cx.left_of(run).await? {
+    if let Some(left) = cx.leftover_of(run).await? {
         left.remove().await?;
     }
     Ok(())

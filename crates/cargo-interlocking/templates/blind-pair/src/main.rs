@@ -47,7 +47,7 @@ async fn prepare(run: RepositoryRun) -> Result<Prepared<BlindPair>, CommandError
 async fn main() -> ExitCode {
     Cli::new("project-name", resume)
         .with_new_runs(begin)
-        .with_clearing_up(RepositoryRun::<()>::clear_up)
+        .with_cleanup(RepositoryRun::<()>::clean_up)
         .with_about("Has code and its tests written blind to each other, and lands what passes")
         .with_version(env!("CARGO_PKG_VERSION"))
         .main()

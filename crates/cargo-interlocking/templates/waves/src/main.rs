@@ -40,7 +40,7 @@ async fn prepare(run: RepositoryRun) -> Result<Prepared<Waves>, CommandError> {
 async fn main() -> ExitCode {
     Cli::new("project-name", resume)
         .with_new_runs(begin)
-        .with_clearing_up(RepositoryRun::<()>::clear_up)
+        .with_cleanup(RepositoryRun::<()>::clean_up)
         .with_about("Plans tasks in waves, has each wave done side by side, and lands the whole")
         .with_version(env!("CARGO_PKG_VERSION"))
         .main()

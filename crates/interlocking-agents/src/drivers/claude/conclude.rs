@@ -24,7 +24,7 @@ pub(super) fn conclude(
     let failed =
         |kind: AgentErrorKind, usage: Usage| AgentError { kind: Box::new(kind), session: session.clone(), usage };
     let Some(result) = progress.results.own() else {
-        return Err(match call.cut {
+        return Err(match call.stop_reason {
             Some(kind) => failed(kind, usage),
             None => match outcome::without_result(progress.anything, &call.ended, progress.lines.left_out()) {
                 // The program did not start.
@@ -38,7 +38,7 @@ pub(super) fn conclude(
         SessionOp::ContinueFrom(session) => session,
         SessionOp::StartFresh(_) => progress.named(),
     };
-    let given = match (outcome::interpret(result, &progress.hints, &call.ended, asked_for), call.cut) {
+    let given = match (outcome::interpret(result, &progress.hints, &call.ended, asked_for), call.stop_reason) {
         (Verdict::Answer, _) => result.structured_output.clone(),
         (Verdict::Exhausted, None) => progress.attempted.clone(),
         // The call was stopped, and the result reports that.

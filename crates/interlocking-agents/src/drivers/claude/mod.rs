@@ -79,7 +79,7 @@ use crate::agent::capabilities::Capabilities;
 use crate::agent::error::AgentError;
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::{Agent, TurnContext};
-use crate::program::{Environment, Secret, StopOrder, run_protocol};
+use crate::program::{Environment, Secret, StopTimeouts, run_protocol};
 use crate::real_calls::permitted;
 use crate::sessions::Sessions;
 use crate::sessions::session::{SessionId, SessionOp};
@@ -169,7 +169,7 @@ impl Agent for ClaudeCode {
         let existed = matches!(turn.session, SessionOp::ContinueFrom(_));
         let mut progress = Progress::new(context, turn.workspace.as_deref(), &store, session, existed);
         let called =
-            run_protocol(invocation, &mut progress, context, &self.settings.limits(), &StopOrder::DEFAULT).await;
+            run_protocol(invocation, &mut progress, context, &self.settings.limits(), &StopTimeouts::DEFAULT).await;
         drop(temporary);
         conclude(progress, called?, asked.as_ref(), turn)
     }

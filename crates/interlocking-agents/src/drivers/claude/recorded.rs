@@ -40,7 +40,7 @@ struct Told {
 }
 
 fn ended(exit: Option<i32>, stderr: &str) -> Call {
-    Call { ended: Ended { exit, signal: None, stderr: stderr.to_owned(), survivors: 0 }, cut: None }
+    Call { ended: Ended { exit, signal: None, stderr: stderr.to_owned(), survivors: 0 }, stop_reason: None }
 }
 
 /// Processes these lines in a fresh session.
@@ -188,16 +188,16 @@ fn ends_without_a_result_are_told_apart() {
         // A session that may not be written to its file yet cannot be continued.
         assert_eq!(error.session.is_some(), session);
     }
-    let cut = Call { cut: Some(AgentErrorKind::Cancelled), ..ended(None, "") };
-    let error = failure(&[INIT, TEXT], cut);
+    let stopped = Call { stop_reason: Some(AgentErrorKind::Cancelled), ..ended(None, "") };
+    let error = failure(&[INIT, TEXT], stopped);
     assert_eq!((*error.kind, error.usage.unpriced_calls), (AgentErrorKind::Cancelled, 1));
 }
 
 /// An answer that arrived before the stop took effect is kept.
 #[test]
 fn an_answer_that_came_with_the_stop_counts() {
-    let cut = Call { cut: Some(AgentErrorKind::Cancelled), ..ended(Some(0), "") };
-    assert_eq!(play(&[INIT, TEXT, SUCCESS], cut, None).outcome.unwrap().text.as_deref(), Some("Hello."));
+    let stopped = Call { stop_reason: Some(AgentErrorKind::Cancelled), ..ended(Some(0), "") };
+    assert_eq!(play(&[INIT, TEXT, SUCCESS], stopped, None).outcome.unwrap().text.as_deref(), Some("Hello."));
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::usage::Usage;
 use crate::drivers::json_lines::LeftOut;
-use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopOrder, run_protocol};
+use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopTimeouts, run_protocol};
 use crate::schema::strict::StrictSchema;
 use crate::sessions::session::{SessionId, SessionOp};
 
@@ -77,8 +77,8 @@ impl<'a> Call<'a> {
     pub(super) async fn make(self, context: &TurnContext<'_>) -> Result<Reply, AgentError> {
         let mut progress = Progress::new(context, &self.turn.session, self.turn.workspace.as_deref());
         // The session's file is complete at any time, so SIGTERM is enough to end the program in order.
-        let order = StopOrder::DEFAULT;
-        let called = run_protocol(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
+        let timeouts = StopTimeouts::DEFAULT;
+        let called = run_protocol(self.invocation.clone(), &mut progress, context, &self.limits, &timeouts).await;
         let usage = self.usage(&progress).await;
         let outcome = called.and_then(|called| self.outcome(&mut progress, called));
         match (outcome, progress.session.take()) {
@@ -96,7 +96,7 @@ impl<'a> Call<'a> {
 
     /// The last text of a turn that ended well.
     fn outcome(&self, progress: &mut Progress<'_>, called: program::Call) -> Result<Option<String>, AgentErrorKind> {
-        if let Some(kind) = progress.broken.take().or(called.cut) {
+        if let Some(kind) = progress.broken.take().or(called.stop_reason) {
             return Err(kind);
         }
         match progress.end.take() {

@@ -12,7 +12,7 @@ use crate::agent::TurnContext;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::usage::Usage;
-use crate::program::{self, CallLimits, Invocation, Secret, StopOrder, run_protocol};
+use crate::program::{self, CallLimits, Invocation, Secret, StopTimeouts, run_protocol};
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
 
@@ -72,8 +72,8 @@ impl<'a> Call<'a> {
     pub(super) async fn make(self, context: &TurnContext<'_>) -> Result<Reply, AgentError> {
         let mut progress = Progress::new(context, self.turn.workspace.as_deref());
         // The program has no command to stop a turn.
-        let order = StopOrder::DEFAULT;
-        let called = run_protocol(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
+        let timeouts = StopTimeouts::DEFAULT;
+        let called = run_protocol(self.invocation.clone(), &mut progress, context, &self.limits, &timeouts).await;
         let usage = self.usage(&progress);
         let outcome = called.and_then(|called| self.outcome(&mut progress, called));
         match (outcome, progress.session.take()) {
@@ -106,7 +106,7 @@ impl<'a> Call<'a> {
 
     /// The last text of a turn that ended well.
     fn outcome(&self, progress: &mut Progress<'_>, called: program::Call) -> Result<String, AgentErrorKind> {
-        if let Some(kind) = progress.broken.take().or(called.cut) {
+        if let Some(kind) = progress.broken.take().or(called.stop_reason) {
             return Err(kind);
         }
         let left_out = progress.lines.left_out();
