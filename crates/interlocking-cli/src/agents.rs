@@ -52,7 +52,7 @@ impl Agents {
     }
 
     /// The values of `--agent`, in the order given.
-    pub fn said(&self) -> &[String] {
+    pub fn agent_arguments(&self) -> &[String] {
         &self.agent
     }
 

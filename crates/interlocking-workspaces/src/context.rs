@@ -221,7 +221,7 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
         Child: RunsChildren<Graph = N::Graph>,
     {
         let run = git_run(self)?;
-        let unreadable = |error: JournalError| GitWorkspacesError::Unread { reason: error.to_string() };
+        let unreadable = |error: JournalError| GitWorkspacesError::JournalUnreadable { reason: error.to_string() };
         let recorded = self.children::<Child>().await.map_err(unreadable)?;
         let node = N::Graph::net().name(Child::INDEX);
         run.blocking((), move |run| run.workspaces_of_children(node, recorded)).await
@@ -266,7 +266,7 @@ async fn land<N: Node>(
     for number in 1.. {
         let name = format!("{LANDING}{number}");
         let intended = cx.once(&name, std::future::ready(Ok(commit))).await;
-        let intended = intended.map_err(|error| GitWorkspacesError::Unrecorded { reason: error.to_string() })?;
+        let intended = intended.map_err(|error| GitWorkspacesError::JournalUnwritable { reason: error.to_string() })?;
         if intended == commit || run.has_landed_as(&target, intended, commit).await? {
             return run.land(target, from, intended).await.map(|()| intended);
         }

@@ -78,13 +78,13 @@ pub enum GitWorkspacesError {
     },
     /// The journal's records of what children have committed cannot be read.
     #[error("what children have committed cannot be read: {reason}")]
-    Unread {
+    JournalUnreadable {
         /// The journal's error.
         reason: String,
     },
     /// The commit that is about to land cannot be recorded in the journal.
     #[error("what is about to land cannot be recorded: {reason}")]
-    Unrecorded {
+    JournalUnwritable {
         /// The journal's error.
         reason: String,
     },

@@ -103,7 +103,7 @@ impl GitRun {
             let advanced = parent.run.blocking((), move |run| run.advance_workspace(&name, from, commit)).await?;
             if let Some(at) = advanced {
                 let recorded = parent.journal.landed(&workspace, &at.to_string()).await;
-                recorded.map_err(|error| GitWorkspacesError::Unrecorded { reason: error.to_string() })?;
+                recorded.map_err(|error| GitWorkspacesError::JournalUnwritable { reason: error.to_string() })?;
             }
             Ok(())
         });

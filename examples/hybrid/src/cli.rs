@@ -59,6 +59,6 @@ impl Options {
     /// The scenario of the demonstration's agents, if the options bind agents: `Some(None)` if other agents play all roles,
     /// `None` if the options bind none.
     pub(crate) fn scenario(&self) -> Option<Option<Scenario>> {
-        (self.scenario.is_some() || self.repository.name_agents()).then_some(self.scenario)
+        (self.scenario.is_some() || self.repository.specifies_agents()).then_some(self.scenario)
     }
 }

@@ -86,8 +86,8 @@ pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Hy
     let mut run = RepositoryRun::<Facts>::resume(&options.repository, start).await?;
     if let Some(scenario) = options.scenario() {
         run.own_mut().scenario = scenario;
-        if !options.repository.name_agents() {
-            run.forget_agents();
+        if !options.repository.specifies_agents() {
+            run.clear_agents();
         }
     }
     let start = run.start();

@@ -71,7 +71,7 @@ impl FaultPlan {
 
     /// The same, rejecting the next `requests` calls because there are too many (HTTP 429).
     #[must_use]
-    pub fn with_storm(self, requests: u32, retry_after: Option<Duration>) -> Self {
+    pub fn with_rate_limiting(self, requests: u32, retry_after: Option<Duration>) -> Self {
         self.with(Rule::new(Fault::RateLimited { retry_after }).times(requests))
     }
 

@@ -1,6 +1,6 @@
 //! Ends processes that were left by runners that were killed. A runner is a process that runs programs with this module.
 
-use super::left_running::AbandonedError;
+use super::abandoned_error::AbandonedError;
 use super::tree;
 
 /// Ends the processes of programs whose runner has ended without ending them, for example by SIGKILL. A runner is any process

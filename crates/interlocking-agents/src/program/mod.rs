@@ -14,7 +14,7 @@
 //! found, and what escapes. On other Unix systems only the program's process group ends.
 
 mod abandoned;
-mod left_running;
+mod abandoned_error;
 mod call;
 mod environment;
 mod invocation;
@@ -30,10 +30,10 @@ mod tree;
 mod unescaped;
 
 pub use abandoned::end_abandoned;
+pub use abandoned_error::{AbandonedError, SurvivingProcess};
 pub use call::{Call, LineOutcome, LineProtocol, run_protocol};
 pub use environment::{Environment, WORKSPACE_HASH};
 pub use invocation::{Invocation, StartError};
-pub use left_running::{AbandonedError, LeftRunning};
 pub use limits::{CallLimits, StopTimeouts};
 pub use lines::Line;
 pub use redactor::Redactor;

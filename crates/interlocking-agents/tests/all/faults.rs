@@ -90,7 +90,7 @@ async fn calls_that_are_turned_away_cost_nothing_and_say_what_helps() {
 
 #[tokio::test]
 async fn a_storm_passes() {
-    let agent = faulty(WILLING, FaultPlan::new().with_storm(5, None));
+    let agent = faulty(WILLING, FaultPlan::new().with_rate_limiting(5, None));
     let recorded = Recorded::default();
     let conversation = Conversation::new(&agent).with_call_gate(&Patient);
     let completion = conversation.run(article(), &recorded.sink()).await.unwrap();

@@ -21,7 +21,7 @@ impl<M: Remembered> RepositoryRun<M> {
     }
 
     /// Forgets the agents that the options named when the run began: the program's default agents play instead.
-    pub fn forget_agents(&mut self) {
+    pub fn clear_agents(&mut self) {
         self.facts.agents = super::options::AgentOptions::default();
     }
 

@@ -64,7 +64,7 @@ impl Location {
 
 impl RepositoryOptions {
     /// Whether any option names an agent or a script.
-    pub fn name_agents(&self) -> bool {
+    pub fn specifies_agents(&self) -> bool {
         self.script.is_some() || !self.agents.is_empty()
     }
 
@@ -77,12 +77,12 @@ impl RepositoryOptions {
 
     /// The options that name agents; `None` if there are none.
     pub(crate) fn agent_options(&self) -> Result<Option<AgentOptions>, CommandError> {
-        if !self.name_agents() {
+        if !self.specifies_agents() {
             return Ok(None);
         }
         Ok(Some(AgentOptions {
             script: self.script.as_deref().map(absolute).transpose()?,
-            said: self.agents.said().to_vec(),
+            said: self.agents.agent_arguments().to_vec(),
             file: self.agents.file().map(Path::to_owned),
             directory: absolute(Path::new("."))?,
         }))

@@ -11,7 +11,7 @@ use super::marker::Marker;
 use super::process::{Identity, Process};
 use super::scan::{Scan, markers, own};
 use super::stop::{stop_and_kill, wait_for};
-use crate::program::left_running::{AbandonedError, LeftRunning};
+use crate::program::abandoned_error::{AbandonedError, SurvivingProcess};
 
 /// The result of the last search, and when the search began.
 static LAST: Mutex<Option<(Instant, Result<usize, AbandonedError>)>> = Mutex::const_new(None);
@@ -59,9 +59,9 @@ fn search_failed(reason: &impl ToString) -> AbandonedError {
     AbandonedError::SearchFailed { reason: reason.to_string() }
 }
 
-fn named(process: Identity) -> LeftRunning {
+fn named(process: Identity) -> SurvivingProcess {
     let name = std::fs::read_to_string(format!("/proc/{}/comm", process.number)).unwrap_or_default();
-    LeftRunning { number: process.number.unsigned_abs(), name: name.trim_end().to_owned() }
+    SurvivingProcess { number: process.number.unsigned_abs(), name: name.trim_end().to_owned() }
 }
 
 /// The processes that carry a mark of a runner that has ended.

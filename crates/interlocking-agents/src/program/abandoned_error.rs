@@ -15,7 +15,7 @@ pub enum AbandonedError {
     )]
     StillRunning {
         /// All processes that could not be ended.
-        processes: Vec<LeftRunning>,
+        processes: Vec<SurvivingProcess>,
     },
     /// The list of running processes could not be read.
     #[error("processes that an earlier process left running cannot be listed: {reason}; is /proc mounted?")]
@@ -27,19 +27,19 @@ pub enum AbandonedError {
 
 /// A process that could not be ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftRunning {
+pub struct SurvivingProcess {
     /// The process id.
     pub number: u32,
     /// The name that the kernel shows for the process (`/proc/PID/comm`): the beginning of the program's name.
     pub name: String,
 }
 
-impl fmt::Display for LeftRunning {
+impl fmt::Display for SurvivingProcess {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "process {}, {:?}", self.number, self.name)
     }
 }
 
-fn lines(processes: &[LeftRunning]) -> String {
+fn lines(processes: &[SurvivingProcess]) -> String {
     processes.iter().map(|process| format!("\n  {process}")).collect()
 }
