@@ -208,8 +208,8 @@ impl ReportJson {
             Outcome::Finished(_) => (Style::Good, format!("{run} finished, {used}")),
             Outcome::Failed(failure) => {
                 let failure = sanitized(&failure_lines(failure));
-                let journal = asked.arguments.common.journal.words();
-                let name = asked.name;
+                let journal = invocation.arguments.common.journal.words();
+                let name = invocation.name;
                 let again = format!(
                     "`{name} resume {run} --retry{journal}` tries again what failed, with the options it had; \
                      `{name} fork {run}{journal}` makes a run that does"

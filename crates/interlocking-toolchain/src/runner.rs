@@ -59,7 +59,7 @@ impl Checkout {
 const LONGEST_DIAGNOSTICS: usize = 16 * 1024;
 
 /// The message if part of cargo's output was dropped, so that a test program may be missing.
-const TOO_MUCH_SAID: &str = "cargo printed more than is read, so some of the test programs that it built may not be known; it prints \
+const OUTPUT_CUT_MESSAGE: &str = "cargo printed more than is read, so some of the test programs that it built may not be known; it prints \
     every warning, too: reduce their number";
 
 impl Runner {

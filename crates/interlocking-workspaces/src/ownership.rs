@@ -293,7 +293,7 @@ fn belongs(ownership: &PathOwnership) -> String {
             format!("belongs to {}", owners.join(" and "))
         }
         PathOwnership::Protected => "nobody may change".to_owned(),
-        PathOwnership::Unowned => "belongs to nobody here".to_owned(),
+        PathOwnership::Unowned => "has no owner here".to_owned(),
     }
 }
 

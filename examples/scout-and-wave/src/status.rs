@@ -62,7 +62,7 @@ pub(crate) async fn status(Status { run, common }: Status, cx: CommandContext) -
 }
 
 /// A question, line by line: each field, and each entry of a list.
-fn ask(question: &Value, indent: usize, text: &mut String) {
+fn write_question(question: &Value, indent: usize, text: &mut String) {
     let said = |value: &Value| sanitized(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     match question {
         Value::Object(fields) => {
