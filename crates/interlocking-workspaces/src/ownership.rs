@@ -158,7 +158,10 @@ impl Ownership {
         paths: impl IntoIterator<Item = P>,
     ) -> Vec<OwnershipViolation> {
         let judged = paths.into_iter().map(|path| (self.of(path.as_ref()), path.as_ref().to_owned()));
-        let is_violated = |found: &PathOwnership| !matches!(found, PathOwnership::Owned(owners) if owners.iter().any(|own| own == owner));
+        let is_violated = |ownership: &PathOwnership| match ownership {
+            PathOwnership::Owned(owners) => !owners.iter().any(|own| own == owner),
+            PathOwnership::Protected | PathOwnership::Unowned => true,
+        };
         judged
             .filter(|(ownership, _)| is_violated(ownership))
             .map(|(ownership, path)| OwnershipViolation { by: owner.to_owned(), path, ownership })
