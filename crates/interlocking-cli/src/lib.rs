@@ -34,7 +34,7 @@
 //! | options that select the agents of each role | [`Agents`] |
 //! | options that only `run` takes, besides the entry value | [`Cli::with_new_runs`] |
 //! | what the program does and prints at the end of a run, besides the outcome | [`RunSession`], [`Prepared`], [`Ending`] |
-//! | what the program removes of a run that `cancel` has ended | [`Cli::with_clearing_up`] |
+//! | what the program removes of a run that `cancel` has ended | [`Cli::with_cleanup`] |
 //! | the run that the program's set-up function is called for | [`Start`] |
 //! | commands of the program's own | [`Cli::with_command`], [`CommandContext`] |
 //! | runs over a git repository: options, directories, account | `repository`, with feature `repository` |

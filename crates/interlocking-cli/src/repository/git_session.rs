@@ -114,7 +114,7 @@ impl<M: Remembered> RepositoryRun<M> {
     }
 
     /// Removes what is left of a run that `cancel` has ended while no process executed it: pass this function to
-    /// [`Cli::with_clearing_up`](crate::Cli::with_clearing_up).
+    /// [`Cli::with_cleanup`](crate::Cli::with_cleanup).
     ///
     /// # Errors
     ///
