@@ -11,7 +11,7 @@ use std::sync::Arc;
 struct Office {
     #[node(entry, input = Wish, output = Letters, goto(approve), visits = 3)]
     write: LLMNode,
-    // Who does not answer for a week has refused.
+    // No answer within a week counts as a refusal.
     #[node(input = Letters, question = Letters, answer = Verdict, goto(write, exit), timeout = "168h", timed_out(exit))]
     approve: HumanNode<Approve>,
 }

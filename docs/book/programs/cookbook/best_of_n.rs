@@ -79,7 +79,7 @@ impl ReplyHandler<best_of::judge> for Judge {
         reply: Reply<Verdict>,
         cx: &mut Cx<'_, best_of::judge>,
     ) -> Route<best_of::judge> {
-        // The judge may name an answer that is not there.
+        // The judge may give a number that no answer has.
         let best = reply.output.best.checked_sub(1).and_then(|index| input.answers.into_iter().nth(index));
         goto!(cx, best_of::exit, best.ok_or("the judge chose none of the answers")?)
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 struct BlindPair {
     #[node(entry, input = String, fork(program, check))]
     share: ForkNode<Share>,
-    // Each has a clone without the other's branch: what one writes the other cannot read.
+    // Each author works in a clone without the other's branch, and so cannot read what the other writes.
     #[node(input = Order, output = Done, workspace = "program", blind_to(check), goto(merge))]
     program: LLMNode<Author>,
     #[node(input = Order, output = Done, workspace = "check", blind_to(program), goto(merge))]
@@ -78,7 +78,7 @@ impl JoinHandler<blind_pair::merge> for Merge {
         let mut worktree = cx.worktree().await?;
         worktree.merge(program, "Merge the program").await?;
         let merged = worktree.merge(check, "Merge its check").await?;
-        // This runs what agents wrote; `toolchain::Runner` runs it in a sandbox.
+        // This runs code that agents wrote, without a sandbox; `toolchain::Runner` would run it in one.
         let mut command = tokio::process::Command::new("sh");
         if !command.arg("check.sh").current_dir(worktree.path()).output().await?.status.success() {
             return Err("the check fails: nothing lands".into());

@@ -56,12 +56,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         run.with_budgets(Budgets::unlimited().with_calls(calls))
     };
 
-    // Two calls are not enough. The run stops where it stands, and says which budget is used up.
+    // Two calls are not enough: the run stops, keeps its finished work, and reports which budget is exhausted.
     let report = run(2).start(Subject { of: "rain".into() }).await?;
     let Outcome::BudgetExhausted(used_up) = report.outcome else { return Err("it is short of calls".into()) };
     assert!(used_up.to_string().contains("calls"), "{used_up}");
 
-    // With more of it the run goes on there: no call is made twice.
+    // With a larger budget the run continues from there: no call is repeated.
     let report = run(10).resume().await?;
     assert_eq!(report.usage().calls, 3);
     assert_eq!(report.outcome.finished(), Some(vec!["wet rails".to_owned(), "longer braking".to_owned()]));

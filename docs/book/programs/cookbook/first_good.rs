@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// One try; a run that ends without a good answer fails, and does not count.
+/// One attempt. A child run without a good answer fails, and does not count towards the quorum.
 #[derive(Graph, Default)]
 #[graph(output = u32)]
 struct Guess {
@@ -18,7 +18,7 @@ struct Guess {
 #[derive(Graph, Default)]
 #[graph(output = u32)]
 struct Race {
-    // The first child that succeeds ends the others.
+    // The first child that succeeds is the quorum, and the others are cancelled.
     #[node(entry, input = Vec<Riddle>, map = Guess, quorum = 1, goto(exit))]
     guesses: MapNode<Guesses>,
 }

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Graph, Default)]
 #[graph(output = Result<u32, String>)]
 struct Estimate {
-    // Three attempts in one session, then `exhausted`. What fails otherwise (no valid answer, say) goes to `give_up`, too.
+    // Three attempts in one session, then the `exhausted` route. Any other failure, as of an agent without a valid answer,
+    // leads to `give_up`, too.
     #[node(entry, input = Task, output = Guess, goto(estimate, exit), attempts = 3, exhausted(give_up), failed(give_up),
         memory = Option<SessionId>)]
     estimate: LLMNode<Estimator>,

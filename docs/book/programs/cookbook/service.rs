@@ -44,7 +44,7 @@ impl HumanHandler<refunds::approve> for Approve {
     }
 }
 
-/// What the service shares among its requests: its connections, its configuration, and now its runs.
+/// What all requests of the service share: here its runs and their agent, elsewhere also connections and configuration.
 #[derive(Clone)]
 struct Shop {
     runs: Service,
@@ -52,19 +52,19 @@ struct Shop {
 }
 
 impl Shop {
-    /// A run as each is, new or taken up.
+    /// The configuration of every run, whether it is new or resumed.
     fn run(&self) -> Run<Refunds> {
         Run::new(Refunds::default()).with_agent_for_others(self.agent.clone())
     }
 
-    /// A request that comes twice starts one run: its name is the claim's.
+    /// Starts the claim's run. Its id is made from the claim's number, so a repeated request does not start a second run.
     async fn claim(&self, number: u32, text: &str) -> Result<RunId, Box<dyn Error>> {
         let id = RunId::new(format!("claim-{number}"))?;
         self.runs.start(&id, self.run(), Claim { text: text.to_owned() }).await?;
         Ok(id)
     }
 
-    /// Watches a run until it asks a person.
+    /// Follows a run until it asks a person, and returns the question.
     async fn question(&self, id: &RunId) -> Result<OpenQuestion, Box<dyn Error>> {
         let mut events = self.runs.events(id).ok_or("the run is not executed here")?;
         loop {
@@ -75,7 +75,7 @@ impl Shop {
         }
     }
 
-    /// What a run has come to.
+    /// Waits until the run is no longer executed, and returns its outcome.
     async fn outcome(&self, id: &RunId) -> Result<Outcome<u32>, Box<dyn Error>> {
         self.runs.ended(id).await;
         Ok(self.runs.report(id, self.run()).await?.ok_or("the run has stopped, and may be resumed")?.outcome)
@@ -89,12 +89,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         { contains = ["The lid is blue."], output = { cents = 500 } },
     ]"#;
     let agent = Arc::new(ScriptedAgent::parse("shop.toml", script)?);
-    // At the start of the process: what the one before has left goes on.
+    // When the process starts, it resumes the runs that the previous process left unfinished.
     let runs = Service::new(Arc::new(MemoryJournal::new())).with_limits(SharedLimits::new(Some(16)));
     let shop = Shop { runs, agent };
     shop.runs.resume_unfinished(|_| shop.run()).await?;
 
-    // Two requests; a person says yes to one, and the other is withdrawn.
+    // Two requests: a person approves one, and the other is cancelled.
     let (leak, lid) = (shop.claim(1, "The kettle leaks.").await?, shop.claim(2, "The lid is blue.").await?);
     let asked = shop.question(&leak).await?;
     assert_eq!(asked.question, json!({ "cents": 2000 }));
@@ -103,7 +103,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     shop.runs.cancel(&lid).await?;
     assert_eq!(shop.outcome(&lid).await?.name(), "cancelled");
 
-    // At its end: what cannot end so soon is taken up by the next process.
+    // Before the process ends: runs that do not end in 20 seconds are suspended, and the next process resumes them.
     shop.runs.drain(Duration::from_secs(20)).await;
     Ok(())
 }

@@ -12,12 +12,12 @@ use std::sync::Arc;
 struct Waves {
     #[node(entry, input = Goal, output = Plan, goto(wave))]
     plan: LLMNode<Planner>,
-    // Once for each wave: its tasks side by side, then a merge, then the next wave, which begins at what was merged.
+    // Visited once for each wave: runs the wave's tasks in parallel and merges them. The next wave begins at the merge.
     #[node(input = Plan, map = Work, concurrency = 4, workspace = "merge", goto(wave, exit), visits = 10)]
     wave: MapNode<Wave>,
 }
 
-/// What is done for each task of a wave.
+/// The child graph, which is run once for each task of a wave.
 #[derive(Graph, Default)]
 #[graph(output = CommitId)]
 struct Work {
@@ -71,7 +71,7 @@ struct Worker;
 impl ReplyHandler<work::work> for Worker {
     async fn after(&self, task: Task, reply: Reply<Done>, cx: &mut Cx<'_, work::work>) -> Route<work::work> {
         let mut worktree = cx.worktree().await?;
-        // What the task has changed is read from git, and held against what it may change.
+        // The task's changes are read from git, and compared with the files that it may change.
         let changes = worktree.diff_since(worktree.base()).await?;
         let files = Ownership::new().with(&task.name, &task.files)?;
         if let Some(violation) = files.violations(&task.name, &changes).first() {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 struct Newsroom {
     #[node(entry, input = String, goto(exit), spawn(spelling))]
     write: LogicNode<Write>,
-    // Works beside the graph: nobody waits for it but the exit, and its failure fails nobody.
+    // Runs beside the graph: only the exit waits for its report, and its failure does not fail the run.
     #[node(input = String, report = Vec<String>, reports_to(exit))]
     spelling: AdvisoryNode<Spelling>,
 }
@@ -35,11 +35,11 @@ impl AdvisoryHandler<newsroom::spelling> for Spelling {
     }
 }
 
-/// Makes the run's output of what came to the exit and of what was reported.
+/// Makes the run's output from the value that reached the exit and from the reports.
 impl Finish for Newsroom {
     async fn finish(&self, mut article: Article, reports: ReportsOf<Self>) -> Result<Article, NodeError> {
         for report in reports.spelling {
-            // An adviser that failed, or was too slow, has nothing to say.
+            // An advisory execution that failed or took too long adds no remarks.
             article.remarks.extend(report.result.unwrap_or_default());
         }
         Ok(article)

@@ -9,10 +9,10 @@ struct Journey {
     travel: HumanNode<Travel>,
     #[node(input = String, goto(exit), memory(delay: u32))]
     arrive: LogicNode<Arrive>,
-    // Leaves the run as it is.
+    // Handles the message and lets the run go on as it was.
     #[node(on(u32), resume, memory(delay: u32), visits = 100)]
     delayed: EventNode<Delayed>,
-    // Takes the run elsewhere: what waits or works is ended.
+    // Redirects the run to `arrive`, and cancels every node that waits or executes.
     #[node(on(String), goto(arrive, cancels(*)), visits = 1)]
     diverted: EventNode<Diverted>,
 }
@@ -61,7 +61,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let report = run().start("London".to_owned()).await?;
     assert_eq!(report.outcome.name(), "waiting");
 
-    // Messages come from anywhere, at any time.
+    // A message can be posted at any time, and from another process if the journal is on disk.
     for (node, message) in [("delayed", "5"), ("delayed", "10"), ("diverted", "\"York\"")] {
         let body = LetterBody::Message { node: node.to_owned(), message: message.into() };
         journal.post(&report.run, Letter { key: None, body }).await?;

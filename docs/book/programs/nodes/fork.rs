@@ -3,7 +3,7 @@ use interlocking::prelude::*;
 #[derive(Graph, Default)]
 #[graph(output = String)]
 struct Shop {
-    // Both branches at once; a branch with `|` may be taken another way, here straight into the join's slot.
+    // Starts both branches at once. `|` separates the alternatives of a branch: the second one here is the join's slot `gift`.
     #[node(entry, input = Order, fork(pack, gift | ship.gift))]
     share: ForkNode<Share>,
     #[node(input = Order, goto(ship))]

@@ -11,10 +11,10 @@ struct Polish {
 #[derive(Graph, Default)]
 #[graph(output = String)]
 struct Press {
-    // Types fit, and there is one way on: the node holds the child graph itself, and nobody handles it.
+    // The types fit and there is one target: the node holds the child graph itself and needs no handler.
     #[node(entry, input = String, graph = Polish, goto(print))]
     polish: GraphNode<Polish>,
-    // With more than one way on, a handler chooses.
+    // With more than one target, a handler chooses.
     #[node(input = String, graph = Polish, goto(polish, exit), visits = 2)]
     print: GraphNode<Print>,
 }

@@ -19,7 +19,7 @@ struct Order {
     dollars: u32,
 }
 
-/// What the person reads.
+/// The question that the person reads.
 #[derive(Serialize, Deserialize)]
 struct Question {
     text: String,
@@ -63,7 +63,7 @@ impl LogicHandler<purchase::buy> for Buy {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // On disk (`SqliteJournal`) the answer may come from another process, next week.
+    // With a journal on disk (`SqliteJournal`), another process can post the answer, a week later.
     let journal = Arc::new(MemoryJournal::new());
     let run = || Run::new(Purchase::default()).with_journal(journal.clone());
 

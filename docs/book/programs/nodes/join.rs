@@ -9,7 +9,7 @@ struct Translation {
     draft: LogicNode<Draft>,
     #[node(input = String, goto(read))]
     glossary: LogicNode<Glossary>,
-    // One value of each slot. A latched one is kept: a second draft is read with the glossary that there is.
+    // Takes one value from each slot. A latched slot keeps its value: the second draft is joined with the same glossary.
     #[node(join(draft: String, glossary: Vec<String> latched), goto(draft, exit))]
     read: JoinNode<Read>,
 }

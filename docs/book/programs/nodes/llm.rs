@@ -10,7 +10,7 @@ struct Helpdesk {
     #[node(entry, input = Ticket, prompt = Question<'_>, output = Triage, goto(answer, exit))]
     triage: LLMNode<Triager>,
     #[node(input = Case, output = Answer, goto(check))]
-    answer: LLMNode, // the input is the prompt, and the answer goes to the one target: no handler
+    answer: LLMNode, // no handler: the input is the prompt, and the answer goes to the only target
     #[node(input = Answer, goto(exit))]
     check: LogicNode<Check>,
 }
@@ -20,7 +20,7 @@ struct Ticket {
     text: String,
 }
 
-/// What the agent is asked: a view of the input and of what the handler knows.
+/// The prompt: a view of the input and of the handler's data.
 #[derive(Template)]
 #[template(source = "One of {{ topics|join(\", \") }}, or nothing?\n\n{{ ticket.text }}", ext = "txt")]
 struct Question<'a> {
@@ -68,7 +68,7 @@ impl LLMHandler<helpdesk::triage> for Triager {
         cx: &mut Cx<'_, helpdesk::triage>,
     ) -> Route<helpdesk::triage> {
         match reply.output.topic {
-            // The agent's word is a claim: a topic that is none counts as nothing.
+            // The agent may name a topic that does not exist: that counts as no topic.
             Some(topic) if self.topics.contains(&topic.as_str()) => {
                 goto!(cx, helpdesk::answer, Case { topic, text: ticket.text })
             }
@@ -76,7 +76,7 @@ impl LLMHandler<helpdesk::triage> for Triager {
         }
     }
 
-    // Without this an agent that gives no valid answer fails the node.
+    // Without this method, the node fails if the agent gives no valid answer.
     async fn unanswered(
         &self,
         _: Ticket,

@@ -11,7 +11,7 @@ struct Collatz {
     triple: LogicNode<Triple>,
 }
 
-/// Ends with how many steps it took.
+/// Counts the steps in its memory, and ends the run with their number.
 #[derive(Default)]
 struct Look;
 impl LogicHandler<collatz::look> for Look {
@@ -36,7 +36,7 @@ impl LogicHandler<collatz::halve> for Halve {
 struct Triple;
 impl LogicHandler<collatz::triple> for Triple {
     async fn run(&self, number: u32, cx: &mut Cx<'_, collatz::triple>) -> Route<collatz::triple> {
-        // `?` ends the run as a failure of this node, with the reason; nothing that it did counts.
+        // `?` fails the node with this reason, and with it the run. Changes by this execution, as to its memory, are discarded.
         let tripled = number.checked_mul(3).ok_or_else(|| format!("{number} is too large"))?;
         goto!(cx, collatz::look, tripled + 1)
     }

@@ -1,7 +1,7 @@
 use interlocking::prelude::*;
 use std::sync::Arc;
 
-/// What is done for each item: a graph of its own.
+/// The child graph, which is run once for each item.
 #[derive(Graph, Default)]
 #[graph(output = usize)]
 struct Counting {
@@ -34,7 +34,7 @@ impl MapHandler<library::books> for Books {
         Ok(Arc::new(Counting::default()))
     }
 
-    // The key names a child in the journal, and tells which one it is when the run is resumed.
+    // The key names a child in the journal. A resumed run finds the child by it.
     async fn items(
         &self,
         texts: &Vec<String>,
@@ -43,7 +43,7 @@ impl MapHandler<library::books> for Books {
         Ok(texts.iter().map(|text| Item::new(text.clone()).with_key(text.clone())).collect())
     }
 
-    // A child that failed is a value here, and no failure of this node.
+    // A child's failure is an `Err` value here: it does not fail this node.
     async fn gather(
         &self,
         _: Vec<String>,

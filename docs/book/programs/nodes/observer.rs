@@ -9,7 +9,7 @@ struct Haggling {
     offer: LogicNode<Offer>,
     #[node(input = u32, goto(offer, exit), visits = 5)]
     answer: LogicNode<Answer>,
-    // Sees what `offer` comes to, as it is recorded; changes nothing.
+    // Observes the outcome of each execution of `offer` as it is recorded, and cannot change the run.
     #[node(observes(offer), report = Offers, reports_to(exit))]
     witness: ObserverNode<Witness>,
 }

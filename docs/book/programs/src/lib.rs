@@ -1,8 +1,8 @@
-//! The programs that the book shows, run, and what holds the book's pages to the repository.
+//! Runs the programs that the book shows, and tests that the book's pages agree with the repository.
 //!
-//! A program is a file, complete as it stands, in `nodes/` or `cookbook/`. A page shows it below the line `<!-- program: nodes/join -->`, and
-//! the picture of a table below `<!-- picture: nodes/join Translation -->`; below `<!-- file: PATH -->` stands another file of the repository.
-//! `UPDATE_BOOK=1 cargo test -p interlocking-book` copies what has changed into the pages.
+//! A program is one complete file in `nodes/` or `cookbook/`. A page shows it below the line `<!-- program: nodes/join -->`,
+//! the diagram of a table below `<!-- picture: nodes/join Translation -->`, and any other file of the repository below
+//! `<!-- file: PATH -->`. `UPDATE_BOOK=1 cargo test -p interlocking-book` copies changes into the pages.
 
 #![cfg(test)]
 

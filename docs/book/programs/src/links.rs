@@ -1,10 +1,10 @@
-//! Each link of the documentation leads somewhere: to a file, and to a heading of it.
+//! Tests that the target of each link in the documentation exists: the file, and the heading in it.
 
 use crate::pages::{pages, root};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The documents, by path.
+/// The book's pages and the Markdown files of the repository's root, crates and examples, as paths and texts.
 fn documents() -> Vec<(PathBuf, String)> {
     let root = root();
     let mut documents: Vec<_> =
@@ -25,7 +25,7 @@ fn documents() -> Vec<(PathBuf, String)> {
     documents
 }
 
-/// The lines that are no code.
+/// The lines outside code blocks.
 fn prose(text: &str) -> Vec<&str> {
     let mut in_code = false;
     let mut lines = Vec::new();
@@ -39,7 +39,7 @@ fn prose(text: &str) -> Vec<&str> {
     lines
 }
 
-/// What links lead to. What stands between backticks is none.
+/// The targets of all links. Text between backticks is not a link.
 fn targets(text: &str) -> Vec<String> {
     let mut targets = Vec::new();
     for line in prose(text) {
@@ -66,7 +66,7 @@ fn anchors(text: &str) -> Vec<String> {
     headings.map(anchor).collect()
 }
 
-/// What is wrong with a link in `document`.
+/// What is wrong with a link to `target` in `document`, if anything.
 fn problem(document: &Path, text: &str, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;

@@ -1,9 +1,9 @@
-//! The catalogue of messages has those that there are, and no others.
+//! Tests that the catalogue of messages in `troubleshooting.md` is complete and lists no message that does not exist.
 
 use crate::pages::root;
 use std::path::{Path, PathBuf};
 
-/// Files whose errors users meet: each `#[error("…")]` of them has a row.
+/// Files whose errors users see: each `#[error("…")]` in them has a row.
 const WHOLE: [&str; 6] = [
     "crates/interlocking-runtime/src/run/start_error.rs",
     "crates/interlocking-runtime/src/journal/error.rs",
@@ -22,12 +22,12 @@ fn rows(compiling: bool) -> Vec<String> {
     cells.filter(|cell| cell != "message").collect()
 }
 
-/// A message with `…` in place of what stands between backticks.
+/// The message with `…` in place of each text between backticks.
 fn without_names(message: &str) -> String {
     message.split('`').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "`…`" }).collect()
 }
 
-/// Whether `message` is what `row` says, with anything for its `…`.
+/// Whether `message` matches `row`, where each `…` of the row matches any text.
 fn fits(row: &str, message: &str) -> bool {
     let mut parts = row.split('…').collect::<Vec<_>>();
     let (first, last) = (parts.remove(0), parts.pop());
@@ -52,7 +52,7 @@ fn rust_files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The string literals of a source text, as what is printed: with `…` for what is put in.
+/// The string literals of a source text, unescaped, with `…` in place of each `{…}`.
 fn literals(text: &str) -> Vec<String> {
     let mut literals = Vec::new();
     let mut characters = text.chars().peekable();
@@ -128,7 +128,7 @@ fn each_row_of_a_run_is_a_message_and_the_errors_of_users_have_rows() {
             messages.extend(literals(&text).iter().map(|literal| without_names(literal)));
         }
     }
-    // What comes before or behind a message's own words is put around them.
+    // A `…` at the start or end of a row stands for text outside the literal: the rest of the row is searched for in it.
     let is_there = |row: &str| {
         let row = row.trim_matches(['…', ' ', ':']);
         messages.iter().any(|message| fits(&format!("…{row}…"), message))

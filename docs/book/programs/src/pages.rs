@@ -1,10 +1,10 @@
-//! What a page shows of a program, a table or a file is what that is.
+//! Tests that pages show the current text of programs, tables and files.
 
 use crate::programs::{PROGRAMS, pictures};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The repository.
+/// The repository's root.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap()
 }
@@ -29,7 +29,7 @@ pub(crate) fn pages() -> Vec<(PathBuf, String)> {
     pages
 }
 
-/// What stands in the block below a line `<!-- KIND: NAME -->`, and the language that the block says.
+/// The language and the content of the block below a line `<!-- KIND: NAME -->`; `None` for a kind that this test does not know.
 fn shown(kind: &str, name: &str) -> Option<(&'static str, String)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read =
@@ -54,7 +54,7 @@ fn shown(kind: &str, name: &str) -> Option<(&'static str, String)> {
     Some(found)
 }
 
-/// The page with what it shows brought up to date, and the names of what that is.
+/// The page with its blocks updated, and the names of what they show.
 fn brought_up_to_date(text: &str) -> (String, Vec<String>) {
     let (mut new, mut names, mut rest) = (String::new(), Vec::new(), text);
     while let Some((before, after)) = rest.split_once("<!-- ").filter(|(_, after)| after.contains(" -->\n```")) {
@@ -62,7 +62,7 @@ fn brought_up_to_date(text: &str) -> (String, Vec<String>) {
         new.push_str(before);
         new.push_str("<!-- ");
         let said = mark.split_once(": ").filter(|_| block.starts_with("```"));
-        // Other comments are other tests'.
+        // Other comments belong to other tests.
         let Some((name, (language, content))) = said.and_then(|(kind, name)| Some((name, shown(kind, name)?))) else {
             rest = after;
             continue;

@@ -1,9 +1,9 @@
-//! Each program runs to its end, where it has asserted what it says.
+//! Runs each program to its end, with all its assertions.
 
 use interlocking::draw::mermaid;
 use interlocking::graph::Graph;
 
-/// The picture of a table, by `DIRECTORY/PROGRAM GRAPH`.
+/// Diagrams of tables, each with its name, `DIRECTORY/PROGRAM GRAPH`.
 type Pictures = Vec<(String, String)>;
 
 macro_rules! programs {
@@ -27,7 +27,7 @@ macro_rules! programs {
         /// All programs, as pages name them.
         pub(crate) const PROGRAMS: &[&str] = &[$($(concat!(stringify!($directory), "/", stringify!($program))),+),+];
 
-        /// What pages can show of tables.
+        /// The diagrams that pages can show.
         pub(crate) fn pictures() -> Pictures {
             [$($($directory::$program::pictures()),+),+].concat()
         }
@@ -45,7 +45,7 @@ fn picture<G: Graph>() -> String {
     mermaid(G::net().table())
 }
 
-/// What is not in the list above would be a program that nobody runs.
+/// A file missing from the list above would be a program that no test runs.
 #[test]
 fn every_file_is_a_program() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
