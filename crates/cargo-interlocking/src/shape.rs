@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// What graph a project begins with.
+/// The graph with which a project begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Shape {
     /// One agent after the other, and a review that sends back what has faults

@@ -1,4 +1,5 @@
-//! The table, and the data that travels along its edges. A type with a template is the prompt of the node that takes it.
+//! The graph's routing table, and the types of the values that it carries. If the input of an agent's node has a template, the
+//! rendered template is the prompt.
 
 use crate::handlers::Approval;
 use askama::Template;
@@ -15,12 +16,12 @@ pub struct Correspondence {
     pub approve: HumanNode<Approval>,
 }
 
-/// What a run starts with.
+/// The input of the node `write`, and of a run.
 #[derive(Serialize, Deserialize, Template)]
 #[template(path = "write.txt")]
 pub struct Assignment {
     pub about: String,
-    /// What the person who read it last wants otherwise.
+    /// The change for which the person asked after reading the last letter.
     pub wish: Option<String>,
 }
 
@@ -30,7 +31,7 @@ pub struct Letter {
     pub text: String,
 }
 
-/// What the person is asked.
+/// The question to the person.
 #[derive(Serialize, Deserialize)]
 pub struct Question {
     pub may_this_go_out: String,

@@ -1,4 +1,4 @@
-//! What the person is asked, and where an answer leads. `write` has no handler: its output goes to its one target.
+//! The handler that asks the person and routes the answer. `write` needs no handler: its output goes to its only target.
 
 use crate::graph::{Answer, Assignment, Letter, Question, correspondence};
 use interlocking::prelude::*;

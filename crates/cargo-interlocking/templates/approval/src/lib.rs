@@ -1,4 +1,4 @@
-//! A text is written by an agent, and goes out once a person has approved it.
+//! An agent writes a letter, which goes out once a person has approved it.
 
 pub mod graph;
 pub mod handlers;

@@ -1,4 +1,4 @@
-//! The program: `run`, `resume`, `show`, `answer` and the operator's other commands. `--help` has them.
+//! The program: `run`, `resume`, `show`, `answer` and the operator's other commands. `--help` lists them.
 
 use interlocking::cli::{Agents, Cli, Start};
 use interlocking::prelude::*;

@@ -1,4 +1,4 @@
-//! The graph, played by the script `demo.toml`: without a model, a key or a network.
+//! Runs the graph with an agent that the script `demo.toml` plays: no model, key or network is needed.
 
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
@@ -13,7 +13,7 @@ fn run(journal: &Arc<MemoryJournal>) -> Run<Correspondence> {
         .with_journal(journal.clone())
 }
 
-/// Gives the answer to the one question that is open, as another process might, days later.
+/// Answers the only open question, as another process could, days later.
 async fn answer(
     journal: &MemoryJournal,
     outcome: Outcome<project_name::graph::Letter>,

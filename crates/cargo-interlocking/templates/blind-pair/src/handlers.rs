@@ -1,4 +1,4 @@
-//! What each author is asked for, what of it is committed, and what both must pass before it lands.
+//! Handlers, which give each author its order, commit its work, and run the check on the merged work before it lands.
 
 use crate::graph::{Done, Order, blind_pair};
 use interlocking::prelude::*;
@@ -6,10 +6,11 @@ use interlocking::worktree::CommitId;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// What must succeed where both parts are together. It runs what agents wrote: a `Runner` of `interlocking::toolchain` confines that.
+/// The command that must succeed on the merged work. It runs code that agents wrote, and without a sandbox: use a `Runner` of
+/// `interlocking::toolchain` to confine it.
 const CHECK: [&str; 2] = ["sh", "check.sh"];
 
-/// How long that may take.
+/// The time limit of the check.
 const LONGEST_CHECK: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Default)]

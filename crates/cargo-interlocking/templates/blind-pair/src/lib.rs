@@ -1,4 +1,5 @@
-//! A program and its check are written at the same time, by agents who cannot read each other's work. What passes the check lands.
+//! Two agents write a program and its check in parallel, and cannot read each other's work. A program that passes the
+//! check lands on the project's branch.
 
 pub mod graph;
 pub mod handlers;

@@ -1,4 +1,4 @@
-//! The program: `run`, `resume`, `show` and the operator's other commands, over a git repository. `--help` has them.
+//! The program: `run`, `resume`, `show` and the operator's other commands, over a git repository. `--help` lists them.
 
 use interlocking::agents::backends::BuildAccess;
 use interlocking::cli::repository::{Location, RepositoryOptions, RepositoryRun};
@@ -34,7 +34,7 @@ async fn resume(
 }
 
 async fn prepare(run: RepositoryRun) -> Result<Prepared<BlindPair>, CommandError> {
-    // The commands that the agents may run by themselves.
+    // The commands that the agents may run.
     let access = BuildAccess {
         commands: vec!["sh check.sh".to_owned()],
         ..BuildAccess::default()

@@ -1,4 +1,4 @@
-//! The graph, played by the script `demo.toml`, in a git repository of its own: without a model, a key or a network.
+//! Runs the graph in a new git repository, with agents that the script `demo.toml` plays: no model, key or network is needed.
 
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
@@ -7,7 +7,7 @@ use project_name::graph::BlindPair;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What comes of a greeting that these agents write, in a new repository in `place`.
+/// Runs the graph with `agent` and the task "a greeting" in a new repository in `place`: the repository and the outcome.
 async fn played(place: &Path, agent: Arc<ScriptedAgent>) -> (Repository, Outcome<CommitId>) {
     let project = Repository::init(place.join("project")).unwrap();
     let main = project.main_worktree().unwrap().unwrap();

@@ -1,4 +1,5 @@
-//! The table, and the data that travels along its edges. A type with a template is the prompt of the node that takes it.
+//! The graph's routing table, and the types of the values that it carries. If the input of an agent's node has a template, the
+//! rendered template is the prompt.
 
 use crate::handlers::{Editor, Reviewer};
 use askama::Template;
@@ -17,7 +18,7 @@ pub struct Article {
     pub review: LLMNode<Reviewer>,
 }
 
-/// What a run starts with.
+/// The input of a run.
 #[derive(Serialize, Deserialize, Template)]
 #[template(path = "outline.txt")]
 pub struct Topic {
@@ -34,7 +35,7 @@ pub struct Outline {
 pub struct Assignment {
     pub subject: String,
     pub sections: Vec<String>,
-    /// What the reviewer said of the draft before.
+    /// The reviewer's faults in the previous draft.
     pub faults: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Where nodes go with what their agents return. `draft` has no handler: its output goes to its one target.
+//! Handlers, which choose the next node from an agent's output. `draft` needs none: its output goes to its only target.
 
 use crate::graph::{Assignment, Draft, Outline, Review, Topic, article};
 use interlocking::prelude::*;

@@ -1,4 +1,4 @@
-//! A text is outlined, drafted, and drafted again until its reviewer finds no fault.
+//! Agents outline a text, draft it, and draft it again until the reviewer finds no fault.
 
 pub mod graph;
 pub mod handlers;

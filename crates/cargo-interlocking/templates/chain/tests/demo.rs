@@ -1,4 +1,4 @@
-//! The graph, played by the script `demo.toml`: without a model, a key or a network.
+//! Runs the graph with agents that the script `demo.toml` plays: no model, key or network is needed.
 
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;

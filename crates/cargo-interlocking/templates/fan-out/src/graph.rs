@@ -1,4 +1,5 @@
-//! The table, and the data that travels along its edges. A type with a template is the prompt of the node that takes it.
+//! The graph's routing table, and the types of the values that it carries. If the input of an agent's node has a template, the
+//! rendered template is the prompt.
 
 use crate::handlers::{Collect, Judge, Share};
 use askama::Template;

@@ -1,4 +1,5 @@
-//! What is shared out, collected, and made of the judge's verdict. Those who answer have no handler: their output goes to their one target.
+//! Handlers, which send the question to three agents, collect their answers, and return the one that the judge chose. The nodes
+//! `brief`, `careful` and `bold` need none: their output goes to their only target.
 
 use crate::graph::{Answer, Candidates, Question, Verdict, best_of_three};
 use interlocking::prelude::*;
@@ -51,7 +52,7 @@ impl ReplyHandler<best_of_three::judge> for Judge {
         reply: Reply<Verdict>,
         cx: &mut Cx<'_, best_of_three::judge>,
     ) -> Route<best_of_three::judge> {
-        // An agent's words are claims: there may be no such answer.
+        // The judge may give a number that no answer has.
         let best = reply.output.best;
         let answer = best
             .checked_sub(1)

@@ -1,4 +1,4 @@
-//! A question is answered three times at once, and a judge chooses the best answer.
+//! Three agents answer a question in parallel, and a judge chooses the best answer.
 
 pub mod graph;
 pub mod handlers;

@@ -1,4 +1,5 @@
-//! The tables, and the data that travels along their edges. A type with a template is the prompt of the node that takes it.
+//! The graphs' routing tables, and the types of the values that they carry. If the input of an agent's node has a template, the
+//! rendered template is the prompt.
 
 use crate::handlers::{Planner, Wave, Worker};
 use askama::Template;
@@ -7,18 +8,18 @@ use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A run ends with the commit that has landed.
+/// The output is the commit that has landed.
 #[derive(Graph, Default)]
 #[graph(output = CommitId)]
 pub struct Waves {
     #[node(entry, input = Goal, output = Plan, goto(wave))]
     pub plan: LLMNode<Planner>,
-    /// Once for each wave, with those that are left.
+    /// Visited once for each wave. The input is the plan of the remaining waves.
     #[node(input = Plan, map = Work, concurrency = 4, workspace = "merge", goto(wave, exit), visits = 10)]
     pub wave: MapNode<Wave>,
 }
 
-/// What is done for each task of a wave; a run ends with what is to be merged.
+/// The child graph, which is run once for each task of a wave. Its output is the commit to merge.
 #[derive(Graph, Default)]
 #[graph(output = CommitId)]
 pub struct Work {

@@ -1,4 +1,4 @@
-//! What a plan must be like, what a task may change, and how a wave is merged.
+//! Handlers, which check the plan, check that each task changes only its own files, and merge each wave.
 
 use crate::graph::{Done, Goal, Plan, Task, Work, waves, work};
 use interlocking::prelude::*;
@@ -6,7 +6,7 @@ use interlocking::workspaces::Ownership;
 use interlocking::worktree::CommitId;
 use std::sync::Arc;
 
-/// As many as `visits` allows the node `wave`.
+/// The maximum number of waves, which is the `visits` of the node `wave`.
 const MOST_WAVES: usize = 10;
 
 #[derive(Default)]

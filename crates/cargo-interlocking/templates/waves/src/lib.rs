@@ -1,5 +1,5 @@
-//! A goal is planned as waves of tasks. The tasks of a wave are done side by side, each in a worktree of its own; what they come to is
-//! merged before the next wave begins, and lands at the end.
+//! An agent plans a goal as waves of tasks. Agents do the tasks of a wave in parallel, each in its own worktree; their commits
+//! are merged before the next wave begins, and land at the end.
 
 pub mod graph;
 pub mod handlers;

@@ -1,4 +1,4 @@
-//! The program: `run`, `resume`, `show` and the operator's other commands, over a git repository. `--help` has them.
+//! The program: `run`, `resume`, `show` and the operator's other commands, over a git repository. `--help` lists them.
 
 use interlocking::agents::backends::BuildAccess;
 use interlocking::cli::repository::{Location, RepositoryOptions, RepositoryRun};
@@ -31,7 +31,7 @@ async fn resume(options: RepositoryOptions, start: Start) -> Result<Prepared<Wav
 }
 
 async fn prepare(run: RepositoryRun) -> Result<Prepared<Waves>, CommandError> {
-    // The agents may run no commands by themselves: name those of your project in `commands`.
+    // The agents may run no commands: list those of your project in `commands`.
     let access = BuildAccess::default();
     run.prepare(Run::new(Waves::default()), &access, None).await
 }
