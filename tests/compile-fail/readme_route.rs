@@ -5,10 +5,10 @@ use interlocking::{agents::ScriptedAgent, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-#[derive(Serialize, Deserialize, Template)] // what travels is data, and here it is a prompt, too
+#[derive(Serialize, Deserialize, Template)] // an input is serializable; this one is also a prompt template
 #[template(source = "Write about {{ self.0 }}.", ext = "txt")]
 struct Topic(String);
-#[derive(Serialize, Deserialize, JsonSchema, Template)] // what an agent returns has a JSON schema
+#[derive(Serialize, Deserialize, JsonSchema, Template)] // an agent's output has a JSON schema
 #[template(source = "Is this worth reading? {{ self.0 }}", ext = "txt")]
 struct Article(String);
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -20,11 +20,11 @@ struct Verdict {
 #[graph(output = Article)]
 struct Newsroom {
     #[node(entry, input = Topic, output = Article, goto(judge), visits = 3)]
-    write: LLMNode, // asks an agent with its input, and sends the answer on
+    write: LLMNode, // no handler: asks the agent with its input, and passes the answer on
     #[node(input = Article, output = Verdict, goto(gate))]
     judge: LLMNode,
     #[node(input = Verdict, goto(write, exit))]
-    gate: LogicNode<Gate>, // plain Rust decides
+    gate: LogicNode<Gate>, // decides in plain Rust
 }
 #[derive(Default)]
 struct Gate;
