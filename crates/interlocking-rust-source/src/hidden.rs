@@ -50,7 +50,7 @@ const WITHOUT_FUNCTIONS: [&str; 29] = [
 /// # Errors
 ///
 /// [`SourceError`] if the file is not Rust.
-pub fn unseen_functions(
+pub fn hidden_functions(
     path: &str,
     text: &str,
     markers: &StubMarkers,

@@ -21,7 +21,7 @@
 //! | a project's configuration of the checks | [`SourceRules`] |
 //! | which functions others can call, and which of them are stubs | [`public_functions`], [`StubMarkers`] |
 //! | every occurrence of a stub's marker | [`stubs_in`] |
-//! | code that can define functions which no list contains | [`unseen_functions`] |
+//! | code that can define functions which no list contains | [`hidden_functions`] |
 //! | a crate's public API, and its difference from an earlier version | [`PublicApi`] |
 //! | functions that changed in more than formatting, or in a rebase | [`changed_functions`], [`rewritten_by_rebase`] |
 //! | `unsafe`, and crates and paths that a project has denied | [`denied_code`], [`denied_dependencies`] |
@@ -38,7 +38,7 @@ mod source_rules;
 mod functions;
 mod normal;
 mod stub_places;
-mod unseen;
+mod hidden;
 mod refused;
 mod denied;
 mod manifest;
@@ -53,6 +53,7 @@ mod mutants;
 pub use changes::{ChangedFunction, CodeChange, Rebased, changed_functions, rewritten_by_rebase};
 pub use denied::{Denied, denied_code, denied_dependencies};
 pub use functions::{PublicFunction, public_functions, resolve_name};
+pub use hidden::hidden_functions;
 pub use manifest::{BuildTime, build_time, library_name, manifest_changes};
 pub use mutants::{ClaimError, Edit, MAX_MUTANTS, Mutant, MutationKind, claimed_edit, mutants, sample};
 pub use properties::{Exercise, PropertyTest, Sources, TestFile};
@@ -64,7 +65,6 @@ pub use stubs::{StubMarkers, UnreadableMarker};
 pub use symbols::{CalledName, SourceSymbol, called_names, symbols};
 pub use syntax::{MAX_BYTES, MAX_DEPTH, SourceError, is_identifier};
 pub use test_functions::{TestAttribute, TestFunction, test_functions};
-pub use unseen::unseen_functions;
 
 #[cfg(test)]
 mod tests;

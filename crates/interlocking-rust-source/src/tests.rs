@@ -97,10 +97,10 @@ fn a_file_that_is_not_rust_is_refused_with_its_place() {
 #[test]
 fn what_can_make_functions_out_of_sight_is_found() {
     let stack = "pub struct Stack;\nimpl Stack {\n pub fn push(&mut self) { todo!() }\n}\n";
-    let unseen = |more: &str, allowed: &[String]| -> Vec<(usize, String)> {
+    let hidden = |more: &str, allowed: &[String]| -> Vec<(usize, String)> {
         let text = format!("{stack}{more}");
         assert_eq!(functions(&text), [("Stack::push".to_owned(), Some(true))], "{more}");
-        let found = unseen_functions("src/lib.rs", &text, &markers(), allowed).unwrap();
+        let found = hidden_functions("src/lib.rs", &text, &markers(), allowed).unwrap();
         found.into_iter().map(|found| (found.line, found.construct)).collect()
     };
     let pop = "impl Stack { pub fn pop(&mut self) -> u8 { 1 } }";
@@ -123,8 +123,8 @@ fn what_can_make_functions_out_of_sight_is_found() {
         ("use std::{fmt, dbg as todo};".to_owned(), 3, "todo!"),
         ("use ::core::assert as todo;".to_owned(), 3, "todo!"),
     ] {
-        assert_eq!(unseen(&more, &[]), [(line, construct.to_owned())], "{more}");
-        assert_eq!(unseen(&more, &[construct.to_owned()]), [], "{more}");
+        assert_eq!(hidden(&more, &[]), [(line, construct.to_owned())], "{more}");
+        assert_eq!(hidden(&more, &[construct.to_owned()]), [], "{more}");
     }
     for more in [
         "macro_rules! unused { () => {} }",
@@ -133,6 +133,6 @@ fn what_can_make_functions_out_of_sight_is_found() {
         "fn private() { println!(\"{}\", 1); struct Inner; impl Default for Inner { fn default() -> Self { Self } } }",
         "#[cfg(test)] mod tests { make!(); }",
     ] {
-        assert_eq!(unseen(more, &[]), [], "{more}");
+        assert_eq!(hidden(more, &[]), [], "{more}");
     }
 }

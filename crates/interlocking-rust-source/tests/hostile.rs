@@ -2,8 +2,8 @@
 
 use interlocking_rust_source::{
     Denied, Exercise, MAX_BYTES, MAX_DEPTH, PublicApi, Side, Sources, StubMarkers, TestFile, called_names,
-    changed_functions, denied_code, mutants, public_functions, refused_constructs, stubs_in, symbols, test_functions,
-    unseen_functions,
+    changed_functions, denied_code, hidden_functions, mutants, public_functions, refused_constructs, stubs_in, symbols,
+    test_functions,
 };
 
 /// Runs every check. What each says does not matter here: a stack that overflows ends the process.
@@ -15,7 +15,7 @@ fn check_all(text: &str) -> Result<(), String> {
     let denied = Denied { unsafe_code: true, crates: vec!["a".to_owned()], paths: vec!["A::a".to_owned()] };
     let mut all = vec![
         public_functions("src/lib.rs", text, &markers).map(drop),
-        unseen_functions("src/lib.rs", text, &markers, &[]).map(drop),
+        hidden_functions("src/lib.rs", text, &markers, &[]).map(drop),
         refused_constructs("src/lib.rs", text, Side::Implementation, &[]).map(drop),
         test_functions("src/lib.rs", text).map(drop),
         stubs_in("src/lib.rs", text, &markers).map(drop),

@@ -2,7 +2,7 @@
 
 use crate::places::SKELETON;
 use crate::types::{HybridMemory, NodeObservation, StackSpec};
-use crate::witness::recalled;
+use crate::witness;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::account::account;
 use interlocking::runtime::journal::{Encoded, Entry, Journal, JournalError, RecordedPayload, ending};
@@ -101,7 +101,7 @@ impl Past {
 ///
 /// [`PastError`] if it cannot be read.
 pub(crate) async fn observations(journal: &dyn Journal, run: &RunId) -> Result<Vec<NodeObservation>, PastError> {
-    Ok(recalled(&account(journal, run).await?))
+    Ok(witness::from_journal(&account(journal, run).await?))
 }
 
 /// The memory after the last accepted outcome; an empty memory if no outcome has changed it yet.

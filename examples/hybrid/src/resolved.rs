@@ -2,7 +2,7 @@
 
 use crate::language::{Language, NO_SERVER};
 use crate::types::StackSpec;
-use crate::verdicts::ToldProperties;
+use crate::verdicts::ServerAnswers;
 use crate::workbench::WorkError;
 use interlocking::code_intelligence::{
     CodeError, CodeIntelligence, LanguageServer, Position, RustSyntax, Symbol, SymbolKind, start_or_syntax,
@@ -122,11 +122,11 @@ impl ProjectAt<'_> {
     /// # Errors
     ///
     /// [`WorkError`] if the server cannot be asked.
-    pub async fn told_properties<'n>(
+    pub async fn server_answers<'n>(
         &self,
         spec: &StackSpec,
         properties: impl Iterator<Item = &'n str>,
-    ) -> Result<ToldProperties, WorkError> {
+    ) -> Result<ServerAnswers, WorkError> {
         self.0.called_by(spec, properties).await.map_err(WorkError::Code)
     }
 
@@ -164,11 +164,11 @@ impl Project {
         &self,
         spec: &StackSpec,
         properties: impl Iterator<Item = &'n str>,
-    ) -> Result<ToldProperties, CodeError> {
+    ) -> Result<ServerAnswers, CodeError> {
         let (tests, implementation) = (Path::new(spec.test_path.as_str()), Path::new(spec.impl_path.as_str()));
         let defined = self.code.document_symbols(implementation).await?;
         let symbols = self.code.document_symbols(tests).await?;
-        let mut answers = ToldProperties { by: self.code.provider().to_string(), calls: BTreeMap::new() };
+        let mut answers = ServerAnswers { by: self.code.provider().to_string(), calls: BTreeMap::new() };
         for property in properties {
             let is_it = |symbol: &&Symbol| symbol.name.rsplit('.').next() == Some(property);
             let mut found = symbols.iter().filter(is_it);

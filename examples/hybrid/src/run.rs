@@ -279,7 +279,7 @@ impl UnderWay {
             // The results of the nodes until then are in the journal, up to the last accepted outcome.
             Outcome::Failed(failure) => {
                 let mut result = result_of(&task.spec, memory, Some(failure.into()));
-                witness::tell(&mut result, observations(journal, &run).await?);
+                witness::add_account(&mut result, observations(journal, &run).await?);
                 Some(result)
             }
             _ => None,

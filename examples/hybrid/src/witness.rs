@@ -18,7 +18,7 @@ pub fn observed(seen: &Observation) -> NodeObservation {
 }
 
 /// Puts the account of a run, and what is left to do, into its result, once everything else is known.
-pub fn tell(result: &mut HybridResult, observations: Vec<NodeObservation>) {
+pub fn add_account(result: &mut HybridResult, observations: Vec<NodeObservation>) {
     result.work_items = work_items(result);
     let steps: Vec<String> = observations.iter().map(|seen| format!("{} {}", seen.node, seen.progress)).collect();
     let ending = match result.failure() {
@@ -59,7 +59,7 @@ fn code_in(result: &HybridResult) -> impl Iterator<Item = String> {
 
 /// The account of a run from its journal, in the order of the records. An interrupted execution begins again, and is listed when
 /// it ends.
-pub fn recalled(account: &RunAccount) -> Vec<NodeObservation> {
+pub fn from_journal(account: &RunAccount) -> Vec<NodeObservation> {
     let mut executions: Vec<_> = account.executions.iter().collect();
     executions.sort_by_key(|execution| execution.record.unwrap_or(u64::MAX));
     let observations = executions.into_iter().filter_map(|execution| {

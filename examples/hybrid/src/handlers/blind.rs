@@ -158,8 +158,8 @@ where
     let failure_proof = red.proof;
     // A file that is not Rust covers nothing.
     let on_disk = bench.test_file(&checked_out, &spec).await?.unwrap_or_default();
-    let coverage = match bench.told_claims(&checked_out, &spec, &memory.functions, &output.properties).await? {
-        Some(told) => told.coverage,
+    let coverage = match bench.claims_by_server(&checked_out, &spec, &memory.functions, &output.properties).await? {
+        Some(verified) => verified.coverage,
         None => verify_claims(&memory.functions, &output.properties, &on_disk, None).coverage,
     };
     let examined = checked_out.commit();

@@ -140,20 +140,20 @@ impl Skeleton {
             Ok(functions) => check_stubs(&functions),
             Err(error) => return Ok(does_not_build(error.to_string())),
         };
-        let unseen = match self.0.unseen_in(checked_out, spec).await? {
-            Ok(unseen) => unseen,
+        let hidden = match self.0.hidden_in(checked_out, spec).await? {
+            Ok(hidden) => hidden,
             Err(error) => return Ok(does_not_build(error.to_string())),
         };
-        let seen = match unseen.is_empty() {
+        let seen = match hidden.is_empty() {
             true => listed(&stubs, "every public body is a stub"),
-            false => listed(&unseen, ""),
+            false => listed(&hidden, ""),
         };
-        note_check(cx, Check::SkeletonIsStubs, stubs.is_empty() && unseen.is_empty(), seen);
+        note_check(cx, Check::SkeletonIsStubs, stubs.is_empty() && hidden.is_empty(), seen);
         if let Some(mismatch) = stubs.into_iter().next() {
             return Ok(Some(mismatch.into()));
         }
-        if !unseen.is_empty() {
-            return Ok(Some(HybridFailure::NotVerifiable { refused: unseen }));
+        if !hidden.is_empty() {
+            return Ok(Some(HybridFailure::NotVerifiable { refused: hidden }));
         }
         match self.0.refused(checked_out, Side::Implementation, spec).await? {
             Ok(refused) if !refused.is_empty() => return Ok(Some(HybridFailure::NotVerifiable { refused })),

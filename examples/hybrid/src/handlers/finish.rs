@@ -38,7 +38,7 @@ impl Finish for Hybrid {
         }
         self.finish.0.land(&mut result).await?;
         let observed = reports.witness.into_iter().next_back().and_then(|reported| reported.result.ok());
-        witness::tell(&mut result, observed.map(|report| report.observations).unwrap_or_default());
+        witness::add_account(&mut result, observed.map(|report| report.observations).unwrap_or_default());
         Ok(result)
     }
 }

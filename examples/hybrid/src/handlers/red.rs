@@ -168,7 +168,7 @@ where
     N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory>,
 {
     let (functions, spec) = (cx.memory().functions, cx.entry()?.clone());
-    if let Some(verified) = bench.told_claims(checked_out, &spec, &functions, claimed).await? {
+    if let Some(verified) = bench.claims_by_server(checked_out, &spec, &functions, claimed).await? {
         let provider = verified.coverage.told_by.clone();
         cx.update_memory(move |memory| memory.ground_truth.calls.clone_from(&provider));
         return Ok(verified);

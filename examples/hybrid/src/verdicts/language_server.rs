@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A language server's answers about the properties of a test file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ToldProperties {
+pub struct ServerAnswers {
     /// The source of the answers.
     pub by: String,
     /// For each property that the file has exactly once: the functions of the implementation that it calls.
@@ -16,17 +16,17 @@ pub struct ToldProperties {
 
 /// Compares the claims with the server's answers. Calls are known. What a property compares is not: an example never counts as
 /// covered, and a sketched property counts if a function that it is about is called; both are reported as unverified.
-pub fn verify_told_claims(
+pub fn verify_claims_by_server(
     functions: &[FunctionSpec],
     claimed: &[PropertyWritten],
-    told: &ToldProperties,
+    answers: &ServerAnswers,
 ) -> VerifiedClaims {
     let names = || functions.iter().map(|function| function.name.as_str());
     let (mut called, mut sketches) = (BTreeSet::new(), BTreeSet::new());
     let (mut mismatches, mut not_verified) = (Vec::new(), Vec::new());
     for property in claimed {
         let name = || property.name.clone();
-        let Some(calls) = told.calls.get(&property.name) else {
+        let Some(calls) = answers.calls.get(&property.name) else {
             mismatches.push(ClaimMismatch::PropertyNotOnDisk { property: name() });
             continue;
         };
@@ -78,7 +78,7 @@ pub fn verify_told_claims(
         sketches_covered,
         sketches_uncovered,
         not_verified,
-        told_by: Some(told.by.clone()),
+        told_by: Some(answers.by.clone()),
     };
     VerifiedClaims { coverage, mismatches }
 }
@@ -130,7 +130,7 @@ mod tests {
         let functions = [function("push"), function("pop")];
         let calls = [("a", vec!["Stack.push"]), ("b", vec!["Stack.push", "Stack.pop"]), ("c", vec![])];
         let calls = calls.map(|(name, called)| (name.to_owned(), called.into_iter().map(str::to_owned).collect()));
-        let told = ToldProperties { by: "Pyright".to_owned(), calls: calls.into() };
+        let answers = ServerAnswers { by: "Pyright".to_owned(), calls: calls.into() };
         let claimed = [
             property("a", &["Stack.push"], Some(0), Some("prop_push")),
             property("b", &["Stack.push", "Stack.pop"], None, None),
@@ -138,7 +138,7 @@ mod tests {
             property("c", &["Stack.push", "Stack.peek"], None, Some("prop_none")),
             property("d", &[], None, None),
         ];
-        let VerifiedClaims { coverage, mismatches } = verify_told_claims(&functions, &claimed, &told);
+        let VerifiedClaims { coverage, mismatches } = verify_claims_by_server(&functions, &claimed, &answers);
         let said: Vec<String> = mismatches.iter().map(ToString::to_string).collect();
         assert_eq!(
             said,

@@ -6,8 +6,8 @@ use crate::resolved::{ProjectAt, ResolvedCalls};
 use crate::types::StackSpec;
 use interlocking::code_intelligence::SymbolKind;
 use interlocking::rust_source::{
-    PublicFunction, RefusedConstruct, SourceError, Sources, TestFile, TestFunction, library_name, public_functions,
-    test_functions, unseen_functions,
+    PublicFunction, RefusedConstruct, SourceError, Sources, TestFile, TestFunction, hidden_functions, library_name,
+    public_functions, test_functions,
 };
 use interlocking::workspaces::{self, FreshCheckout};
 use interlocking::worktree::CommitId;
@@ -35,7 +35,7 @@ impl Workbench {
         spec: &StackSpec,
     ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
         if Language::of_task(spec) == Language::Python {
-            return Ok(Ok(self.told_functions(&worktree.examine().await?, spec).await?));
+            return Ok(Ok(self.functions_by_server(&worktree.examine().await?, spec).await?));
         }
         let bytes = worktree.read_file(&repository_path(&spec.impl_path)?, LONGEST).await?;
         let text = bytes.map(|bytes| text(&spec.impl_path, bytes)).transpose()?.unwrap_or_default();
@@ -53,7 +53,7 @@ impl Workbench {
         spec: &StackSpec,
     ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
         if Language::of_task(spec) == Language::Python {
-            return Ok(Ok(self.told_functions(checked_out, spec).await?));
+            return Ok(Ok(self.functions_by_server(checked_out, spec).await?));
         }
         let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
         Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
@@ -88,7 +88,7 @@ impl Workbench {
     /// # Errors
     ///
     /// [`WorkError`] if the file cannot be read; the inner error if it is not Rust.
-    pub async fn unseen_in(
+    pub async fn hidden_in(
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
@@ -97,7 +97,7 @@ impl Workbench {
             return Ok(Ok(Vec::new()));
         }
         let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
-        Ok(unseen_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().source.allow))
+        Ok(hidden_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().source.allow))
     }
 
     /// The tests of the test file in a commit that a test run includes, with the modules that they are in; none for a file that

@@ -3,7 +3,7 @@
 use super::{WorkError, Workbench, read};
 use crate::language::Language;
 use crate::types::{FunctionSpec, PropertyWritten, StackSpec};
-use crate::verdicts::{VerifiedClaims, verify_told_claims};
+use crate::verdicts::{VerifiedClaims, verify_claims_by_server};
 use interlocking::code_intelligence::{Symbol, SymbolKind, is_python_stub};
 use interlocking::rust_source::PublicFunction;
 use interlocking::workspaces::FreshCheckout;
@@ -11,7 +11,7 @@ use interlocking::workspaces::FreshCheckout;
 impl Workbench {
     /// The public functions of an implementation file that only a language server reads: those whose names do not begin with an
     /// underscore.
-    pub(super) async fn told_functions(
+    pub(super) async fn functions_by_server(
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
@@ -43,7 +43,7 @@ impl Workbench {
     /// # Errors
     ///
     /// [`WorkError`] if the server cannot be asked.
-    pub async fn told_claims(
+    pub async fn claims_by_server(
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
@@ -54,7 +54,7 @@ impl Workbench {
             return Ok(None);
         }
         let names = claimed.iter().map(|property| property.name.as_str());
-        let told = self.project_at(checked_out.commit(), spec).await?.told_properties(spec, names).await?;
-        Ok(Some(verify_told_claims(functions, claimed, &told)))
+        let answers = self.project_at(checked_out.commit(), spec).await?.server_answers(spec, names).await?;
+        Ok(Some(verify_claims_by_server(functions, claimed, &answers)))
     }
 }
