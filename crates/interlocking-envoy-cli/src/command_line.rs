@@ -3,7 +3,7 @@
 use crate::commands::{cleanup, completions, gate, man, protocol, protocols};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::surroundings::Surroundings;
+use crate::io::Io;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 
@@ -51,23 +51,23 @@ pub fn command() -> clap::Command {
 }
 
 /// Executes the command line `words`, which begins with the program's name.
-pub fn execute(words: impl IntoIterator<Item = impl Into<OsString>>, surroundings: &mut Surroundings) -> Exit {
+pub fn execute(words: impl IntoIterator<Item = impl Into<OsString>>, io: &mut Io) -> Exit {
     let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
     // Searches the unparsed arguments, as parsing them may be what fails.
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
-    match follow(words, surroundings) {
+    match follow(words, io) {
         Ok(exit) => exit,
         Err(error) => {
             match json {
-                true => surroundings.tell(&error.to_json().to_string()),
-                false => surroundings.tell(&format!("error: {error}")),
+                true => io.tell(&error.to_json().to_string()),
+                false => io.tell(&format!("error: {error}")),
             }
             error.exit()
         }
     }
 }
 
-fn follow(words: Vec<OsString>, surroundings: &mut Surroundings) -> Result<Exit, CommandError> {
+fn follow(words: Vec<OsString>, io: &mut Io) -> Result<Exit, CommandError> {
     let arguments = match Arguments::try_parse_from(words) {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
@@ -76,18 +76,18 @@ fn follow(words: Vec<OsString>, surroundings: &mut Surroundings) -> Result<Exit,
         }
         // Help, or the version.
         Err(error) => {
-            surroundings.print(&error.render().to_string())?;
+            io.print(&error.render().to_string())?;
             return Ok(Exit::Done);
         }
     };
     let Arguments { json, command } = arguments;
     match command {
-        EnvoyCommand::Protocol(arguments) => protocol::protocol(&arguments, json, surroundings),
-        EnvoyCommand::Protocols(arguments) => protocols::protocols(&arguments, json, surroundings),
-        EnvoyCommand::Plan(Plan::CleanupDebugLogs(arguments)) => cleanup::cleanup(arguments, json, surroundings),
-        EnvoyCommand::Plan(Plan::BlockPromptVariantsGate(arguments)) => gate::gate(arguments, json, surroundings),
-        EnvoyCommand::Completions(arguments) => completions::completions(&arguments, surroundings),
-        EnvoyCommand::Man => man::man(surroundings),
+        EnvoyCommand::Protocol(arguments) => protocol::protocol(&arguments, json, io),
+        EnvoyCommand::Protocols(arguments) => protocols::protocols(&arguments, json, io),
+        EnvoyCommand::Plan(Plan::CleanupDebugLogs(arguments)) => cleanup::cleanup(arguments, json, io),
+        EnvoyCommand::Plan(Plan::BlockPromptVariantsGate(arguments)) => gate::gate(arguments, json, io),
+        EnvoyCommand::Completions(arguments) => completions::completions(&arguments, io),
+        EnvoyCommand::Man => man::man(io),
     }
 }
 

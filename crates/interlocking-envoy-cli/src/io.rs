@@ -8,14 +8,14 @@ use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
 /// The program's directory, input and output.
-pub struct Surroundings {
+pub struct Io {
     directory: PathBuf,
     input: Box<dyn BufRead>,
     output: Box<dyn Write>,
     messages: Box<dyn Write>,
 }
 
-impl Surroundings {
+impl Io {
     /// The current directory and the standard streams of the process.
     ///
     /// # Errors
@@ -99,8 +99,8 @@ fn written_out(text: &str) -> String {
     written
 }
 
-impl fmt::Debug for Surroundings {
+impl fmt::Debug for Io {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Surroundings").field("directory", &self.directory).finish_non_exhaustive()
+        f.debug_struct("Io").field("directory", &self.directory).finish_non_exhaustive()
     }
 }

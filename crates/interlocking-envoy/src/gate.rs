@@ -12,7 +12,9 @@ mod repository;
 mod store;
 
 pub use decision::{Answer, Decision, DecisionError};
-pub use decisions::{Completion, Decisions, GateReturn, ProtocolResult, RuleError, Settled, UnmergedAlternative};
+pub use decisions::{
+    Completion, Decisions, GateReturn, ProtocolResult, RecordedDecision, RuleError, UnmergedAlternative,
+};
 #[cfg(feature = "gate")]
 pub use repository::{GateError, VariantsGate};
 #[cfg(feature = "gate")]

@@ -2,7 +2,7 @@
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::surroundings::Surroundings;
+use crate::io::Io;
 use clap::Args;
 use interlocking_envoy::cleanup::{Cleanup, CleanupReport, Extensions, worktree_root};
 use serde::Serialize;
@@ -44,13 +44,13 @@ struct Check {
     passed: bool,
 }
 
-pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, CommandError> {
+pub(crate) fn cleanup(arguments: Arguments, json: bool, io: &mut Io) -> Result<Exit, CommandError> {
     let mut extensions = Extensions::usual();
     for extension in &arguments.extensions {
         extensions.add(extension)?;
     }
-    let Some(root) = worktree_root(surroundings.directory()) else {
-        let what = format!("{} is in no git worktree", surroundings.directory().display());
+    let Some(root) = worktree_root(io.directory()) else {
+        let what = format!("{} is in no git worktree", io.directory().display());
         return Err(CommandError::new(what).remedy("run it in the worktree that is to be cleaned up"));
     };
     let mut cleanup = Cleanup::new().with_extensions(extensions);
@@ -59,25 +59,25 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surro
     }
     let report = cleanup.run(&root)?;
     for warning in &report.warnings {
-        surroundings.tell(&format!("warning: {warning}"));
+        io.tell(&format!("warning: {warning}"));
     }
     for failure in &report.failures {
-        surroundings.tell(&format!("error: {failure}"));
+        io.tell(&format!("error: {failure}"));
     }
     let mut checks = Vec::new();
     for command in arguments.checks {
         // Failures of the cleanup must be resolved first.
         if !report.success {
-            surroundings.tell(&format!("not checked, because not everything was removed: {command}"));
+            io.tell(&format!("not checked, for not everything was removed: {command}"));
             break;
         }
-        let passed = passes(&root, &command, surroundings)?;
+        let passed = passes(&root, &command, io)?;
         checks.push(Check { command, passed });
         if !passed {
             break;
         }
     }
-    surroundings.result(json, &ResultJson { report: &report, checks: &checks }, || listed(&report))?;
+    io.result(json, &ResultJson { report: &report, checks: &checks }, || listed(&report))?;
     if let Some(failed) = checks.iter().find(|check| !check.passed) {
         let remedy = "mend what the removal left behind before you merge";
         let what = format!("`{}` fails after the removal", failed.command);
@@ -87,14 +87,14 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surro
 }
 
 /// Runs a command in a shell and prints its output as messages; whether it succeeded.
-fn passes(root: &Path, command: &str, surroundings: &mut Surroundings) -> Result<bool, CommandError> {
+fn passes(root: &Path, command: &str, io: &mut Io) -> Result<bool, CommandError> {
     let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut run = Command::new(shell);
     let output = run.arg(option).arg(command).current_dir(root).stdin(Stdio::null()).output()?;
     for text in [output.stdout, output.stderr] {
         let text = String::from_utf8_lossy(&text);
         if !text.trim().is_empty() {
-            surroundings.tell(text.trim_end());
+            io.tell(text.trim_end());
         }
     }
     Ok(output.status.success())

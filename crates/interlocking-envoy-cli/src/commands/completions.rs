@@ -2,7 +2,7 @@
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::surroundings::Surroundings;
+use crate::io::Io;
 use clap::Args;
 use clap_complete::Shell;
 
@@ -14,9 +14,9 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn completions(arguments: &Arguments, surroundings: &mut Surroundings) -> Result<Exit, CommandError> {
+pub(crate) fn completions(arguments: &Arguments, io: &mut Io) -> Result<Exit, CommandError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::command(), "envoy", &mut script);
-    surroundings.print(&String::from_utf8(script)?)?;
+    io.print(&String::from_utf8(script)?)?;
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::surroundings::Surroundings;
+use crate::io::Io;
 use clap::Args;
 use interlocking_envoy::gate::{Answer, Decision, GateError, GateReturn, VariantsGate};
 use interlocking_envoy::{Prompt, PromptKind, Variant};
@@ -40,15 +40,15 @@ pub(crate) struct Arguments {
     thoughts: String,
 }
 
-pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surroundings) -> Result<Exit, CommandError> {
+pub(crate) fn gate(arguments: Arguments, json: bool, io: &mut Io) -> Result<Exit, CommandError> {
     let Arguments { number, variant, feature_branch, debug, decision, reason, thoughts } = arguments;
     let returned = match variant {
         None => GateReturn::without_variants(),
         Some(_) => {
-            let gate = VariantsGate::discover(surroundings.directory()).map_err(command_error)?;
+            let gate = VariantsGate::discover(io.directory()).map_err(command_error)?;
             let feature_branch = match feature_branch {
                 Some(feature_branch) => feature_branch,
-                None => gate.feature_of(surroundings.directory()).map_err(command_error)?.ok_or_else(|| {
+                None => gate.feature_of(io.directory()).map_err(command_error)?.ok_or_else(|| {
                     let error = CommandError::new("it cannot be told which feature the variant belongs to");
                     error.remedy("run it in the variant's worktree, or give --feature-branch BRANCH")
                 })?,
@@ -58,29 +58,29 @@ pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surround
             let (decision, reason) = match decision {
                 Some(decision) => (decision, reason),
                 None => {
-                    let (decision, typed) = ask_person(&prompt, surroundings)?;
+                    let (decision, typed) = ask_person(&prompt, io)?;
                     (decision, if typed.is_empty() { reason } else { typed })
                 }
             };
-            gate.settle(&prompt, &Answer { decision, reason, thoughts }).map_err(command_error)?
+            gate.record(&prompt, &Answer { decision, reason, thoughts }).map_err(command_error)?
         }
     };
-    surroundings.result(json, &returned, || page(&returned))?;
+    io.result(json, &returned, || page(&returned))?;
     Ok(Exit::Done)
 }
 
 /// Asks a person for the decision and the reason, on one line.
-fn ask_person(prompt: &Prompt, surroundings: &mut Surroundings) -> Result<(Decision, String), CommandError> {
-    surroundings.tell(&format!("What becomes of {prompt}? main, alternative or discard, and why:"));
+fn ask_person(prompt: &Prompt, io: &mut Io) -> Result<(Decision, String), CommandError> {
+    io.tell(&format!("What becomes of {prompt}? main, alternative or discard, and why:"));
     loop {
-        let Some(line) = surroundings.line()? else {
-            let error = CommandError::new("no decision was made: standard input ended");
+        let Some(line) = io.line()? else {
+            let error = CommandError::new("nobody decided: standard input ended");
             return Err(error.remedy("give --decision main, alternative or discard"));
         };
         let (word, reason) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         match word.parse() {
             Ok(decision) => return Ok((decision, reason.trim().to_owned())),
-            Err(error) => surroundings.tell(&error.to_string()),
+            Err(error) => io.tell(&error.to_string()),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::surroundings::Surroundings;
+use crate::io::Io;
 use clap_mangen::Man;
 
-pub(crate) fn man(surroundings: &mut Surroundings) -> Result<Exit, CommandError> {
+pub(crate) fn man(io: &mut Io) -> Result<Exit, CommandError> {
     let mut command = crate::command().disable_help_subcommand(true);
     command.build();
     let mut page = Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn man(surroundings: &mut Surroundings) -> Result<Exit, CommandError>
     }
     man.render_extra_section(&mut page)?;
     man.render_version_section(&mut page)?;
-    surroundings.print(&String::from_utf8(page)?)?;
+    io.print(&String::from_utf8(page)?)?;
     Ok(Exit::Done)
 }
 

@@ -3,7 +3,7 @@
 use super::ProjectArguments;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::surroundings::Surroundings;
+use crate::io::Io;
 use clap::Args;
 use interlocking_envoy::{ProtocolName, ReadError, ResolveError};
 
@@ -17,19 +17,15 @@ pub(crate) struct Arguments {
     project: ProjectArguments,
 }
 
-pub(crate) fn protocol(
-    arguments: &Arguments,
-    json: bool,
-    surroundings: &mut Surroundings,
-) -> Result<Exit, CommandError> {
+pub(crate) fn protocol(arguments: &Arguments, json: bool, io: &mut Io) -> Result<Exit, CommandError> {
     // Not parsed by clap, which would report an empty name as a missing one.
     let name: ProtocolName = arguments.name.parse()?;
-    let library = arguments.project.library(surroundings.directory());
+    let library = arguments.project.library(io.directory());
     let protocol = library.resolve(&name).map_err(command_error)?;
     for warning in &protocol.warnings {
-        surroundings.tell(&format!("warning: {warning}"));
+        io.tell(&format!("warning: {warning}"));
     }
-    surroundings.result(json, &protocol, || protocol.to_string())?;
+    io.result(json, &protocol, || protocol.to_string())?;
     Ok(Exit::Done)
 }
 

@@ -3,7 +3,7 @@
 use super::ProjectArguments;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::surroundings::Surroundings;
+use crate::io::Io;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -13,13 +13,9 @@ pub(crate) struct Arguments {
     project: ProjectArguments,
 }
 
-pub(crate) fn protocols(
-    arguments: &Arguments,
-    json: bool,
-    surroundings: &mut Surroundings,
-) -> Result<Exit, CommandError> {
-    let listed = arguments.project.library(surroundings.directory()).list()?;
-    surroundings.result(json, &listed, || {
+pub(crate) fn protocols(arguments: &Arguments, json: bool, io: &mut Io) -> Result<Exit, CommandError> {
+    let listed = arguments.project.library(io.directory()).list()?;
+    io.result(json, &listed, || {
         let line = |name: &dyn std::fmt::Display, from: &dyn std::fmt::Display| format!("{name} ({from})\n");
         let lines = listed.iter().map(|listed| match &listed.file {
             Some(file) => line(&listed.name, &file.display()),

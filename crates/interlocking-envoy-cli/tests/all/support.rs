@@ -1,6 +1,6 @@
 //! A project, and the command called in it.
 
-use envoy::{Surroundings, execute};
+use envoy::{Io, execute};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::io::{self, Cursor, Write};
@@ -70,8 +70,8 @@ impl Project {
     pub(crate) fn call_in(&self, directory: &str, input: &str, words: &[&str]) -> Called {
         let (stdout, stderr) = (Shared::default(), Shared::default());
         let input = Cursor::new(input.to_owned());
-        let mut surroundings = Surroundings::new(self.path(directory), input, stdout.clone(), stderr.clone());
-        let exit = execute(["envoy"].iter().chain(words), &mut surroundings).code();
+        let mut io = Io::new(self.path(directory), input, stdout.clone(), stderr.clone());
+        let exit = execute(["envoy"].iter().chain(words), &mut io).code();
         let root = self.directory.path().display().to_string();
         let text = |shared: Shared| String::from_utf8(shared.0.take()).unwrap().replace(&root, "ROOT");
         Called { exit, stdout: text(stdout), stderr: text(stderr) }

@@ -14,7 +14,7 @@ pub struct Marked {
     /// The blocks to remove, in order.
     pub blocks: Vec<Block>,
     /// The lines, counted from 1, that contain `[DEBUG-TEMP]` but are kept, because they are not markers.
-    pub strays: Vec<usize>,
+    pub unmarked_lines: Vec<usize>,
 }
 
 /// Consecutive lines to remove: a marker and the lines below it up to a blank line.
@@ -49,8 +49,8 @@ impl Marked {
             counted = start;
             if comments.mark(text[start..line_end(text, start)].trim_ascii()) {
                 marked.blocks.push(block(text, start, line, comments));
-            } else if marked.strays.last() != Some(&line) {
-                marked.strays.push(line);
+            } else if marked.unmarked_lines.last() != Some(&line) {
+                marked.unmarked_lines.push(line);
             }
         }
         marked

@@ -109,7 +109,7 @@ impl CleanupReport {
     pub(crate) fn of(dry_run: bool, long_block: usize, marked: Vec<(PathBuf, Marked)>, failures: Vec<Failure>) -> Self {
         let mut warnings = Vec::new();
         let mut files = Vec::new();
-        for (path, Marked { blocks, strays }) in marked {
+        for (path, Marked { blocks, unmarked_lines }) in marked {
             for block in &blocks {
                 let (path, line, lines) = (path.clone(), block.line, block.lines);
                 if block.reaches_end {
@@ -118,7 +118,8 @@ impl CleanupReport {
                     warnings.push(CleanupWarning::LongBlock { path, line, lines });
                 }
             }
-            warnings.extend(strays.into_iter().map(|line| CleanupWarning::NoMarker { path: path.clone(), line }));
+            warnings
+                .extend(unmarked_lines.into_iter().map(|line| CleanupWarning::NoMarker { path: path.clone(), line }));
             if !blocks.is_empty() {
                 files.push(FileReport { path, blocks });
             }

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 /// The decisions about variants, by feature branch, prompt number and letter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decisions(BTreeMap<String, BTreeMap<u32, BTreeMap<Variant, Settled>>>);
+pub struct Decisions(BTreeMap<String, BTreeMap<u32, BTreeMap<Variant, RecordedDecision>>>);
 
 /// The decision about a variant. Its record marks the variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct RecordedDecision {
     /// The decision.
     pub variant_solution: Decision,
     /// The name of the variant's branch at the time of the decision.
@@ -101,7 +101,7 @@ impl Decisions {
     /// # Errors
     ///
     /// [`RuleError`] if the decision is not allowed: nothing was recorded.
-    pub fn settle(&mut self, prompt: &Prompt, branch: &str, answer: &Answer) -> Result<GateReturn, RuleError> {
+    pub fn record(&mut self, prompt: &Prompt, branch: &str, answer: &Answer) -> Result<GateReturn, RuleError> {
         let Some(variant) = prompt.variant else {
             return Ok(GateReturn::without_variants());
         };
@@ -110,7 +110,7 @@ impl Decisions {
             (_, decision) => decision,
         };
         let others = self.0.entry(prompt.feature_branch.clone()).or_default().entry(prompt.number).or_default();
-        let is_main = |settled: &Settled| settled.variant_solution == Decision::Main;
+        let is_main = |recorded: &RecordedDecision| recorded.variant_solution == Decision::Main;
         match others.get(&variant) {
             Some(before) if is_main(before) && decision != Decision::Main => {
                 return Err(RuleError::IsMain { prompt: prompt.to_string() });
@@ -121,13 +121,14 @@ impl Decisions {
             _ => {}
         }
         if decision == Decision::Main
-            && let Some((&main, _)) = others.iter().find(|(letter, settled)| **letter != variant && is_main(settled))
+            && let Some((&main, _)) = others.iter().find(|(letter, recorded)| **letter != variant && is_main(recorded))
         {
             return Err(RuleError::SecondMain { prompt: prompt.to_string(), main });
         }
         let Answer { reason, thoughts, .. } = answer.clone();
-        let settled = Settled { variant_solution: decision, branch: branch.to_owned(), reason: reason.clone() };
-        others.insert(variant, settled);
+        let recorded =
+            RecordedDecision { variant_solution: decision, branch: branch.to_owned(), reason: reason.clone() };
+        others.insert(variant, recorded);
         let result = match decision {
             Decision::Main => None,
             _ => Some(ProtocolResult { success: true, merged: false, reason: decision.to_string() }),
@@ -141,23 +142,23 @@ impl Decisions {
     pub fn forget_discard(&mut self, prompt: &Prompt) {
         let numbers = self.0.get_mut(&prompt.feature_branch).and_then(|numbers| numbers.get_mut(&prompt.number));
         if let (Some(variants), Some(variant)) = (numbers, prompt.variant)
-            && variants.get(&variant).is_some_and(|settled| settled.variant_solution == Decision::Discard)
+            && variants.get(&variant).is_some_and(|recorded| recorded.variant_solution == Decision::Discard)
         {
             variants.remove(&variant);
         }
     }
 
     /// The decision about a variant, if there is one.
-    pub fn of(&self, feature_branch: &str, number: u32, variant: Variant) -> Option<&Settled> {
+    pub fn of(&self, feature_branch: &str, number: u32, variant: Variant) -> Option<&RecordedDecision> {
         self.0.get(feature_branch)?.get(&number)?.get(&variant)
     }
 
     /// What `complete-prompt` reports for a prompt number.
     pub fn completion(&self, feature_branch: &str, number: u32) -> Completion {
         let variants = self.0.get(feature_branch).and_then(|numbers| numbers.get(&number)).into_iter().flatten();
-        let kept = variants.filter(|(_, settled)| settled.variant_solution == Decision::Alternative);
-        let reported = kept.map(|(&variant, settled)| {
-            let Settled { branch, reason, .. } = settled.clone();
+        let kept = variants.filter(|(_, recorded)| recorded.variant_solution == Decision::Alternative);
+        let reported = kept.map(|(&variant, recorded)| {
+            let RecordedDecision { branch, reason, .. } = recorded.clone();
             UnmergedAlternative { variant, branch, reason }
         });
         Completion { unmerged_alternatives: reported.collect() }

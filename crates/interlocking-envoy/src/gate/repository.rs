@@ -95,7 +95,7 @@ impl VariantsGate {
     /// # Errors
     ///
     /// [`GateError`]. A worktree with uncommitted changes is not removed.
-    pub fn settle(&self, prompt: &Prompt, answer: &Answer) -> Result<GateReturn, GateError> {
+    pub fn record(&self, prompt: &Prompt, answer: &Answer) -> Result<GateReturn, GateError> {
         if prompt.variant.is_none() {
             return Ok(GateReturn::without_variants());
         }
@@ -105,7 +105,7 @@ impl VariantsGate {
         if self.repository.branch_head(&branch)?.is_some() {
             decisions.forget_discard(prompt);
         }
-        let returned = decisions.settle(prompt, branch.as_str(), answer)?;
+        let returned = decisions.record(prompt, branch.as_str(), answer)?;
         if returned.variant_solution == Some(Decision::Discard) {
             self.archive(&branch)?;
         }

@@ -49,11 +49,11 @@ fn every_marker_goes() {
         marked.blocks.iter().map(|block| (block.line, block.lines, block.markers, block.reaches_end)).collect();
     assert_eq!(blocks, [(1, 5, 3, false), (8, 2, 1, false), (12, 1, 1, true)]);
     assert_eq!(cleaned(text, Comments::Slashes), "\nkept\n\nkept too\n");
-    let strays = Marked::of(
+    let marked = Marked::of(
         b"x [DEBUG-TEMP] [DEBUG-TEMP]\n// [DEBUG-TEMP]\n// x [DEBUG-TEMP]\n\n//[DEBUG-TEMP]",
         Comments::Slashes,
     );
-    assert_eq!(strays.strays, [1, 5], "what is in a block goes with it");
+    assert_eq!(marked.unmarked_lines, [1, 5], "what is in a block goes with it");
 }
 
 /// Text that is likely to have markers, blank lines and their like.

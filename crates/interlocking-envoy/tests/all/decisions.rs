@@ -13,9 +13,9 @@ fn answer(decision: Decision) -> Answer {
     Answer { decision, reason: "because".to_owned(), thoughts: "well".to_owned() }
 }
 
-fn settle(decisions: &mut Decisions, variant: &str, decision: Decision) -> Result<GateReturn, RuleError> {
+fn record(decisions: &mut Decisions, variant: &str, decision: Decision) -> Result<GateReturn, RuleError> {
     let prompt = prompt(variant);
-    decisions.settle(&prompt, &prompt.worktree_branches()[0], &answer(decision))
+    decisions.record(&prompt, &prompt.worktree_branches()[0], &answer(decision))
 }
 
 /// ENV-36: the names of branches. The second is for repositories in which the feature's branch has the first one's place.
@@ -48,30 +48,30 @@ fn a_branch_tells_its_feature() {
 #[test]
 fn a_second_main_is_refused() {
     let mut decisions = Decisions::default();
-    settle(&mut decisions, "A", Decision::Main).unwrap();
+    record(&mut decisions, "A", Decision::Main).unwrap();
     let before = decisions.clone();
-    let error = settle(&mut decisions, "B", Decision::Main).unwrap_err();
+    let error = record(&mut decisions, "B", Decision::Main).unwrap_err();
     assert_eq!(
         error.to_string(),
         "prompt 3_B of feature/tides cannot be main, because variant A already is: decide `alternative` or `discard`"
     );
     assert_eq!(decisions, before);
     // The same once more is no second one, and other prompts and features have mains of their own.
-    settle(&mut decisions, "A", Decision::Main).unwrap();
+    record(&mut decisions, "A", Decision::Main).unwrap();
     for other in [Prompt { number: 4, ..prompt("B") }, Prompt { feature_branch: "other".to_owned(), ..prompt("B") }] {
-        decisions.settle(&other, "branch", &answer(Decision::Main)).unwrap();
+        decisions.record(&other, "branch", &answer(Decision::Main)).unwrap();
     }
-    settle(&mut decisions, "B", Decision::Alternative).unwrap();
-    assert!(matches!(settle(&mut decisions, "A", Decision::Discard), Err(RuleError::IsMain { .. })));
-    settle(&mut decisions, "B", Decision::Discard).unwrap();
-    assert!(matches!(settle(&mut decisions, "B", Decision::Alternative), Err(RuleError::IsDiscarded { .. })));
+    record(&mut decisions, "B", Decision::Alternative).unwrap();
+    assert!(matches!(record(&mut decisions, "A", Decision::Discard), Err(RuleError::IsMain { .. })));
+    record(&mut decisions, "B", Decision::Discard).unwrap();
+    assert!(matches!(record(&mut decisions, "B", Decision::Alternative), Err(RuleError::IsDiscarded { .. })));
 }
 
 /// ENV-76: only main goes on to be merged. ENV-79: the others return success, merged and the decision as reason (CON-119).
 #[test]
 fn only_main_goes_on() {
     let mut decisions = Decisions::default();
-    let alternative = settle(&mut decisions, "A", Decision::Alternative).unwrap();
+    let alternative = record(&mut decisions, "A", Decision::Alternative).unwrap();
     assert_eq!(
         serde_json::to_value(&alternative).unwrap(),
         json!({
@@ -82,12 +82,12 @@ fn only_main_goes_on() {
             "result": { "success": true, "merged": false, "reason": "alternative" },
         })
     );
-    let discard = settle(&mut decisions, "B", Decision::Discard).unwrap();
+    let discard = record(&mut decisions, "B", Decision::Discard).unwrap();
     assert_eq!(
         serde_json::to_value(&discard.result).unwrap(),
         json!({ "success": true, "merged": false, "reason": "discard" })
     );
-    let main = settle(&mut decisions, "C", Decision::Main).unwrap();
+    let main = record(&mut decisions, "C", Decision::Main).unwrap();
     assert_eq!(main.result, None);
     assert_eq!(main.variant_solution, Some(Decision::Main));
 }
@@ -96,7 +96,7 @@ fn only_main_goes_on() {
 #[test]
 fn a_prompt_without_variants_returns_at_once() {
     let mut decisions = Decisions::default();
-    let returned = settle(&mut decisions, "", Decision::Discard).unwrap();
+    let returned = record(&mut decisions, "", Decision::Discard).unwrap();
     assert_eq!(returned, GateReturn::without_variants());
     assert_eq!(
         serde_json::to_value(returned).unwrap(),
@@ -110,12 +110,12 @@ fn a_prompt_without_variants_returns_at_once() {
 fn of_a_debug_prompt_an_alternative_is_a_discard() {
     let mut decisions = Decisions::default();
     let debug = Prompt { kind: PromptKind::Debug, ..prompt("A") };
-    let returned = decisions.settle(&debug, "branch", &answer(Decision::Alternative)).unwrap();
+    let returned = decisions.record(&debug, "branch", &answer(Decision::Alternative)).unwrap();
     assert_eq!(returned.variant_solution, Some(Decision::Discard));
     assert_eq!(returned.result.unwrap().reason, "discard");
     assert!(returned.unmerged_alternatives.is_empty());
     let main =
-        decisions.settle(&Prompt { kind: PromptKind::Debug, ..prompt("B") }, "b", &answer(Decision::Main)).unwrap();
+        decisions.record(&Prompt { kind: PromptKind::Debug, ..prompt("B") }, "b", &answer(Decision::Main)).unwrap();
     assert_eq!(main.result, None);
 }
 
@@ -123,10 +123,10 @@ fn of_a_debug_prompt_an_alternative_is_a_discard() {
 #[test]
 fn completing_reports_unmerged_alternatives() {
     let mut decisions = Decisions::default();
-    settle(&mut decisions, "A", Decision::Alternative).unwrap();
-    settle(&mut decisions, "B", Decision::Discard).unwrap();
-    settle(&mut decisions, "D", Decision::Alternative).unwrap();
-    let main = settle(&mut decisions, "C", Decision::Main).unwrap();
+    record(&mut decisions, "A", Decision::Alternative).unwrap();
+    record(&mut decisions, "B", Decision::Discard).unwrap();
+    record(&mut decisions, "D", Decision::Alternative).unwrap();
+    let main = record(&mut decisions, "C", Decision::Main).unwrap();
     assert_eq!(main.unmerged_alternatives, ["feature/tides/implementation-3-A", "feature/tides/implementation-3-D"]);
     assert_eq!(
         serde_json::to_value(decisions.completion("feature/tides", 3)).unwrap(),

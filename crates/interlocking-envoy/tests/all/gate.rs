@@ -54,9 +54,9 @@ impl Place {
         self.git(&["branch", "--format=%(refname:short)"]).lines().map(str::to_owned).collect()
     }
 
-    fn settle(&self, variant: &str, decision: Decision) -> Result<interlocking_envoy::gate::GateReturn, GateError> {
+    fn record(&self, variant: &str, decision: Decision) -> Result<interlocking_envoy::gate::GateReturn, GateError> {
         let answer = Answer { decision, reason: "as said".to_owned(), thoughts: String::new() };
-        self.gate().settle(&prompt(variant), &answer)
+        self.gate().record(&prompt(variant), &answer)
     }
 }
 
@@ -85,11 +85,11 @@ fn three_ways_for_three_variants() {
     let place = Place::with_variants(&["A", "B", "C"]);
     let discarded = place.git(&["rev-parse", "tides-prompts/implementation-3-B"]);
 
-    let alternative = place.settle("A", Decision::Alternative).unwrap();
+    let alternative = place.record("A", Decision::Alternative).unwrap();
     assert!(!alternative.result.unwrap().merged);
-    let discard = place.settle("B", Decision::Discard).unwrap();
+    let discard = place.record("B", Decision::Discard).unwrap();
     assert!(!discard.result.unwrap().merged);
-    let main = place.settle("C", Decision::Main).unwrap();
+    let main = place.record("C", Decision::Main).unwrap();
     assert_eq!(main.result, None, "it goes on");
     assert_eq!(main.unmerged_alternatives, ["tides-prompts/implementation-3-A"]);
 
@@ -128,12 +128,12 @@ fn three_ways_for_three_variants() {
 #[test]
 fn a_second_main_changes_nothing() {
     let place = Place::with_variants(&["A", "B"]);
-    place.settle("A", Decision::Main).unwrap();
-    let error = place.settle("B", Decision::Main).unwrap_err();
+    place.record("A", Decision::Main).unwrap();
+    let error = place.record("B", Decision::Main).unwrap_err();
     assert!(matches!(error, GateError::Rule(RuleError::SecondMain { .. })), "{error}");
     assert!(place.worktree("B").exists());
     assert_eq!(place.branches().len(), 4);
-    let error = place.settle("C", Decision::Main).unwrap_err();
+    let error = place.record("C", Decision::Main).unwrap_err();
     assert_eq!(
         error.to_string(),
         "prompt 3_C of tides has no branch: neither tides/implementation-3-C nor tides-prompts/implementation-3-C is there; \
@@ -146,7 +146,7 @@ fn a_second_main_changes_nothing() {
 fn a_discard_loses_nothing_and_can_be_repeated() {
     let place = Place::with_variants(&["A"]);
     write(&place.worktree("A").join("notes.txt"), "not committed");
-    let error = place.settle("A", Decision::Discard).unwrap_err();
+    let error = place.record("A", Decision::Discard).unwrap_err();
     assert!(matches!(error, GateError::Remove(_)), "{error}");
     assert!(place.worktree("A").join("notes.txt").exists());
     assert_eq!(place.gate().decisions().unwrap(), Default::default());
@@ -154,8 +154,8 @@ fn a_discard_loses_nothing_and_can_be_repeated() {
     std::fs::remove_file(place.worktree("A").join("notes.txt")).unwrap();
     // As far as a process came that ended in the middle.
     place.git(&["worktree", "remove", &place.worktree("A").display().to_string()]);
-    place.settle("A", Decision::Discard).unwrap();
-    place.settle("A", Decision::Discard).unwrap();
+    place.record("A", Decision::Discard).unwrap();
+    place.record("A", Decision::Discard).unwrap();
     assert_eq!(place.branches(), ["archive/tides-prompts/implementation-3-A", "main", "tides"]);
 }
 
@@ -163,14 +163,14 @@ fn a_discard_loses_nothing_and_can_be_repeated() {
 #[test]
 fn a_discarded_prompt_that_is_brought_back_can_be_decided_again() {
     let place = Place::with_variants(&["A"]);
-    place.settle("A", Decision::Discard).unwrap();
-    let error = place.settle("A", Decision::Main).unwrap_err();
+    place.record("A", Decision::Discard).unwrap();
+    let error = place.record("A", Decision::Main).unwrap_err();
     assert_eq!(
         error.to_string(),
         "prompt 3_A of tides was discarded: its branch is archived as archive/tides-prompts/implementation-3-A, rename it back first"
     );
     place.git(&["branch", "-m", "archive/tides-prompts/implementation-3-A", "tides-prompts/implementation-3-A"]);
-    place.settle("A", Decision::Main).unwrap();
+    place.record("A", Decision::Main).unwrap();
     let decisions = place.gate().decisions().unwrap();
     assert_eq!(decisions.of("tides", 3, "A".parse().unwrap()).unwrap().variant_solution, Decision::Main);
 }
@@ -182,7 +182,7 @@ fn one_of_many_is_main() {
     let place = Place::with_variants(&variants);
     let mains = std::thread::scope(|scope| {
         let settling: Vec<_> =
-            variants.iter().map(|variant| scope.spawn(|| place.settle(variant, Decision::Main))).collect();
+            variants.iter().map(|variant| scope.spawn(|| place.record(variant, Decision::Main))).collect();
         settling.into_iter().map(|thread| thread.join().unwrap()).filter(Result::is_ok).count()
     });
     assert_eq!(mains, 1);
