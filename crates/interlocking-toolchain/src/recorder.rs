@@ -30,7 +30,7 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct Recorder {
     answers: Mutex<VecDeque<(CommandLine, Finished)>>,
-    otherwise: Option<Finished>,
+    default_answer: Option<Finished>,
     calls: Mutex<Vec<RecordedCall>>,
 }
 
@@ -64,8 +64,8 @@ impl Recorder {
 
     /// Sets the answer for every command that has none of its own.
     #[must_use]
-    pub fn otherwise(self, answer: Finished) -> Self {
-        Self { otherwise: Some(answer), ..self }
+    pub fn with_default_answer(self, answer: Finished) -> Self {
+        Self { default_answer: Some(answer), ..self }
     }
 
     /// An answer with an exit code and a text on standard output.
@@ -93,7 +93,7 @@ impl Recorder {
         });
         let mut answers = lock(&self.answers);
         let answer = answers.iter().position(|(of, _)| *of == command).and_then(|at| answers.remove(at));
-        let answer = answer.map(|(_, answer)| answer).or_else(|| self.otherwise.clone());
+        let answer = answer.map(|(_, answer)| answer).or_else(|| self.default_answer.clone());
         answer.ok_or_else(|| RunError::Unanswered { command: command.to_string() })
     }
 }

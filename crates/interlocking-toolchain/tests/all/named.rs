@@ -28,7 +28,7 @@ async fn commands_are_run_as_they_are_configured() {
         ..Toolchain::default()
     };
     let failing = CommandLine::new("cargo", &["test", "-p", "halves"]);
-    let recorder = Recorder::new().answer(failing, Recorder::exit(1, "no")).otherwise(Recorder::exit(0, ""));
+    let recorder = Recorder::new().answer(failing, Recorder::exit(1, "no")).with_default_answer(Recorder::exit(0, ""));
     let recorder = Arc::new(recorder);
     let runner = runner(toolchain).with_recorder(recorder.clone());
     let checkout = Checkout::at("/srv/checkout");

@@ -71,7 +71,8 @@ async fn run_in_its_own_time(stage: &Stage) -> Report<hybrid::types::HybridResul
     let checkouts = workspaces.checkouts_of(&run);
     // Tests fail twice on the stubs, and pass on the merged code; every build passes.
     let (test, [red, passed]) = (&task.toolchain.test_command, [1, 0].map(|code| Recorder::exit(code, "")));
-    let recorder = Recorder::new().answer(test.clone(), red.clone()).answer(test.clone(), red).otherwise(passed);
+    let recorder =
+        Recorder::new().answer(test.clone(), red.clone()).answer(test.clone(), red).with_default_answer(passed);
     let runner = Runner::with_weaker_isolation(task.toolchain.clone(), &target_directory, &checkouts);
     let runner = runner.with_recorder(Arc::new(recorder));
     let places = RunPlaces { run: run.clone(), workspaces: workspaces.clone(), base };

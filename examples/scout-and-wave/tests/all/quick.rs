@@ -154,7 +154,7 @@ async fn nothing_but_conflicts_is_looked_at() {
 async fn what_fails_does_not_land() {
     let both: [Does; 2] = [("A", &[("a.txt", "a")], true), ("B", &[("b.txt", "b")], true)];
     let idle: [Does; 2] = [("A", &[("a.txt", "a")], true), ("B", &[], false)];
-    let failing = Arc::new(Recorder::new().otherwise(Recorder::exit(1, "no such thing")));
+    let failing = Arc::new(Recorder::new().with_default_answer(Recorder::exit(1, "no such thing")));
     let cases = [
         (both, failing, QuickStop::Verification, "`build all` fails:"),
         (idle, passing(), QuickStop::AgentFailure, "quick-agent-b changed nothing: B is done"),

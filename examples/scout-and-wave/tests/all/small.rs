@@ -148,7 +148,7 @@ pub(crate) fn script_telling_later(plan: &Value, turns: &[Turn], later: &[Turn],
 
 /// A gate that passes.
 pub(crate) fn passing() -> Arc<Recorder> {
-    Arc::new(Recorder::new().otherwise(Recorder::exit(0, "")))
+    Arc::new(Recorder::new().with_default_answer(Recorder::exit(0, "")))
 }
 
 /// A run that is approved, and what it comes to: blocked, for a reason, with a question to a person. Nothing of the wave has landed.

@@ -240,7 +240,7 @@ async fn a_solo_agent_finds_a_contract_wrong() {
 async fn a_solo_waves_gate_fails() {
     let project = project().await;
     let failing = Recorder::new().answer(CommandLine::new("build", &["all"]), Recorder::exit(1, "no"));
-    let recorder = Arc::new(failing.otherwise(Recorder::exit(0, "")));
+    let recorder = Arc::new(failing.with_default_answer(Recorder::exit(0, "")));
     let turns = [alone("A", "a.txt"), alone("B", "b.txt")];
     let test = TestRun::new(&project, script(&solo_plan(), &turns)).with_gate(&recorder);
     let (reason, problems) = is_blocked(&project, &test).await;

@@ -196,7 +196,7 @@ async fn a_gate_passes_once_a_person_has_put_it_right() {
     let build = CommandLine::new("build", &["all"]);
     let failing =
         Recorder::new().answer(build.clone(), Recorder::exit(1, "no")).answer(build, Recorder::exit(1, "still no"));
-    let recorder = Arc::new(failing.otherwise(Recorder::exit(0, "")));
+    let recorder = Arc::new(failing.with_default_answer(Recorder::exit(0, "")));
     let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&recorder);
     is_blocked(&project, &test).await;
     assert!(matches!(test.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
@@ -215,7 +215,7 @@ async fn a_gate_passes_once_a_person_has_put_it_right() {
 async fn what_is_committed_while_a_run_waits_is_verified_too() {
     let project = project().await;
     let build = CommandLine::new("build", &["all"]);
-    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).otherwise(Recorder::exit(0, ""));
+    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).with_default_answer(Recorder::exit(0, ""));
     let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
     is_blocked(&project, &test).await;
     edit(&project, "# IMPL: Two files", "# IMPL: Two good files");
@@ -236,7 +236,7 @@ async fn what_is_committed_while_a_run_waits_is_verified_too() {
 async fn what_is_committed_while_a_run_waits_has_to_fit() {
     let project = project().await;
     let build = CommandLine::new("build", &["all"]);
-    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).otherwise(Recorder::exit(0, ""));
+    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).with_default_answer(Recorder::exit(0, ""));
     let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
     is_blocked(&project, &test).await;
     edit(&project, "signature: fn greet()", "signature: fn greet(name)");

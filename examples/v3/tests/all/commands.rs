@@ -13,7 +13,7 @@ fn red(suites: &[&str]) -> Arc<Recorder> {
     let red = |recorder: Recorder, suite: &&str| {
         recorder.answer(CommandLine::new("sh", &[*suite]), Recorder::exit(1, "it is red"))
     };
-    Arc::new(suites.iter().fold(Recorder::new(), red).otherwise(Recorder::exit(0, "")))
+    Arc::new(suites.iter().fold(Recorder::new(), red).with_default_answer(Recorder::exit(0, "")))
 }
 
 fn recording(recorder: &Arc<Recorder>) -> impl FnOnce(&mut Workbench) + use<> {
@@ -87,7 +87,7 @@ async fn a_candidate_that_does_not_build_is_rejected() {
     for (command, answer) in [build(0, ""), build(0, ""), build(1, "it does not fit")] {
         recorder = recorder.answer(command, answer);
     }
-    let recorder = Arc::new(recorder.otherwise(Recorder::exit(0, "")));
+    let recorder = Arc::new(recorder.with_default_answer(Recorder::exit(0, "")));
     let test = TestRun::new(&project, AgentScript::default().honest("top", &[]).script(), recording(&recorder));
     let implementer = test.agent.hold("implementer of `top`");
     let watch = async {
@@ -115,7 +115,7 @@ async fn what_is_reviewed_is_built_and_tested() {
     let builds_not = answered(answered(red(), 0, build()), 1, build());
     let fails = answered(answered(red(), 0, tests()), 1, tests());
     for (recorder, why) in [(builds_not, "it does not build:\nit is red"), (fails, "these tests fail: (whole suite)")] {
-        let (project, recorder) = (project().await, Arc::new(recorder.otherwise(Recorder::exit(0, ""))));
+        let (project, recorder) = (project().await, Arc::new(recorder.with_default_answer(Recorder::exit(0, ""))));
         let test = TestRun::new(&project, AgentScript::default().honest("top", &[]).script(), recording(&recorder));
         let outcome = test.outcome(spec(&[])).await;
         assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
