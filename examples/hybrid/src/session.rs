@@ -12,7 +12,7 @@ use hybrid::stage::lay_out;
 use hybrid::types::{HybridResult, StackSpec};
 use interlocking::agents::Script;
 use interlocking::agents::backends::BuildAccess;
-use interlocking::cli::repository::{Account, EndMessages, RepositoryRun, has_ended};
+use interlocking::cli::repository::{Account, Conclusion, RepositoryRun, has_ended};
 use interlocking::cli::{CommandError, Ending, Exit, Prepared, RunSession, Start, Style};
 use interlocking::prelude::*;
 use interlocking::runtime::roles::Roles;
@@ -217,7 +217,7 @@ impl RunSession<Hybrid> for Session {
         };
         let lines = if is_over { summary::lines(&account) } else { Vec::new() };
         let next = next.filter(|_| !account.success);
-        let messages = EndMessages { exit, lines, next, left_behind: ended.left_behind };
+        let messages = Conclusion { exit, lines, next, left_behind: ended.left_behind };
         let ending = run.finish(&account, messages, is_over, has_failed)?;
         // The usual lines say what to do with a run that is not over.
         Ok(Ending { summary: is_over.then(String::new), ..ending })

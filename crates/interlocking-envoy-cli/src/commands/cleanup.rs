@@ -68,7 +68,7 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, io: &mut Io) -> Result<E
     for command in arguments.checks {
         // Failures of the cleanup must be resolved first.
         if !report.success {
-            io.tell(&format!("not checked, for not everything was removed: {command}"));
+            io.tell(&format!("not checked, because not everything was removed: {command}"));
             break;
         }
         let passed = passes(&root, &command, io)?;

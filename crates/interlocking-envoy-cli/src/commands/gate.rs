@@ -74,7 +74,7 @@ fn ask_person(prompt: &Prompt, io: &mut Io) -> Result<(Decision, String), Comman
     io.tell(&format!("What becomes of {prompt}? main, alternative or discard, and why:"));
     loop {
         let Some(line) = io.line()? else {
-            let error = CommandError::new("nobody decided: standard input ended");
+            let error = CommandError::new("no decision was made: standard input ended");
             return Err(error.remedy("give --decision main, alternative or discard"));
         };
         let (word, reason) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
