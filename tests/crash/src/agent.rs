@@ -14,11 +14,11 @@ pub struct Logged {
 }
 
 impl Logged {
-    /// One whose sessions are kept in `directory`.
+    /// An agent whose sessions are kept in `directory`.
     ///
     /// # Errors
     ///
-    /// That they cannot be read.
+    /// If the sessions cannot be read.
     pub fn new(directory: &Path, log: Log) -> Result<Self, NodeError> {
         let mut script = String::new();
         for part in Part::ALL {
@@ -53,7 +53,7 @@ impl Agent for Logged {
         let words: Vec<&str> = turn.prompt.split([' ', ':']).collect();
         let (round, run) = (words.get(2).and_then(|round| round.parse().ok()), words.get(4));
         if let Err(error) = self.log.turn(run.copied().unwrap_or_default(), round.unwrap_or_default(), continues) {
-            // Nothing is left to do for a test whose log cannot be written.
+            // A test whose log cannot be written cannot go on.
             std::panic::panic_any(error.to_string());
         }
         self.scripted.run(context, turn).await

@@ -1,10 +1,10 @@
-//! Kills the process at a given point of its way.
+//! Kills the process at a given point of its execution.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the points that the process comes by, and kills it at one of them: as `kill -9` does, nothing is told and
-/// nothing is cleaned up.
+/// Counts the points that the process passes, and kills the process at one of them. As with `kill -9`, the process
+/// reports nothing and cleans nothing up.
 #[derive(Clone, Debug, Default)]
 pub struct Fuse(Arc<Burning>);
 
@@ -15,12 +15,12 @@ struct Burning {
 }
 
 impl Fuse {
-    /// One that ends at the point with this number, counted from 1; without one, never.
+    /// A fuse that kills the process at the point with this number, counted from 1; with `None`, never.
     pub fn new(ends_at: Option<u64>) -> Self {
         Self(Arc::new(Burning { passed: AtomicU64::new(0), ends_at }))
     }
 
-    /// A point.
+    /// Passes a point.
     pub fn pass(&self) {
         let number = self.0.passed.fetch_add(1, Ordering::SeqCst) + 1;
         if Some(number) == self.0.ends_at {
@@ -28,16 +28,16 @@ impl Fuse {
         }
     }
 
-    /// How many points it came by.
+    /// The number of points passed.
     pub fn passed(&self) -> u64 {
         self.0.passed.load(Ordering::SeqCst)
     }
 }
 
-/// Ends this process as the system would on `kill -9`.
+/// Ends this process as `kill -9` does.
 fn die() -> ! {
     let killed = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
-    // The signal is there before the call returns, unless it was refused.
+    // The signal arrives before the call returns, unless it was refused.
     loop {
         assert_eq!(killed, Ok(()), "a process may kill itself");
         std::thread::park();

@@ -9,11 +9,12 @@ use crate::handlers::{
     Alarm, Approve, Chapters, Check, Desk, Embargo, Gate, Layout, Open, Press, Spell, Watch, Wire, Witness, Write,
 };
 
-/// Which run of the tree it is, and so what it does.
+/// The run of the tree in which a node works. It decides what the node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// The run that is started: it asks, is refused until it is exhausted, and waits for a message from outside.
+    /// The run that is started: it asks a person, is refused until it is exhausted, and waits for a message from
+    /// outside.
     Root,
     /// Sends a message to the [listener](Self::Listener).
     Caller,
@@ -25,7 +26,7 @@ pub enum Part {
     Branch,
     /// Fails.
     Failing,
-    /// Does nothing of this.
+    /// Does none of this.
     Leaf,
 }
 
@@ -34,7 +35,7 @@ impl Part {
     pub const ALL: [Self; 7] =
         [Self::Root, Self::Caller, Self::Listener, Self::Asker, Self::Branch, Self::Failing, Self::Leaf];
 
-    /// Its name, also of its directory.
+    /// The name of the part, and of its directory.
     pub fn name(self) -> &'static str {
         match self {
             Self::Root => "root",
@@ -57,25 +58,25 @@ impl Part {
     }
 }
 
-/// What a run works on.
+/// The input of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
-    /// Which run it is.
+    /// The run's part.
     pub part: Part,
-    /// How often it was refused.
+    /// How often the run was refused.
     pub refused: u32,
 }
 
-/// What is to be printed.
+/// A draft to be printed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
-    /// What it was made for.
+    /// The task for which the draft was made.
     pub task: Task,
-    /// What the agent wrote.
+    /// The text that the agent wrote.
     pub text: String,
-    /// What came of the children.
+    /// The outcomes of the children.
     pub chapters: Vec<String>,
-    /// What the check found.
+    /// The result of the check.
     pub checked: u32,
 }
 
@@ -88,16 +89,16 @@ impl From<Exhausted<Task>> for Draft {
 /// A question to a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {
-    /// Which run asks.
+    /// The part of the run that asks.
     pub part: Part,
-    /// How often it has asked before.
+    /// How often the run has asked before.
     pub before: u32,
 }
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// Whether it is good.
+    /// Whether the draft is good.
     pub good: bool,
 }
 
@@ -105,9 +106,9 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum News {
-    /// To be noted.
+    /// A text to be noted.
     Noise(String),
-    /// The embargo is over.
+    /// The end of the embargo.
     Release(String),
 }
 
@@ -118,11 +119,11 @@ pub struct Article {
     pub text: String,
 }
 
-/// What the nodes of a run note, in the order in which their outcomes were accepted.
+/// The notes of a run's nodes, in the order in which their outcomes were accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notes(pub Vec<String>);
 
-/// What the speller has counted.
+/// The speller's count.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spelled(pub u32);
 
@@ -130,30 +131,30 @@ pub struct Spelled(pub u32);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen(pub std::collections::BTreeSet<String>);
 
-/// What a run makes.
+/// The output of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edition {
     /// The text.
     pub text: String,
-    /// What came of the children, in the order of [`Part::children`].
+    /// The outcomes of the children, in the order of [`Part::children`].
     pub chapters: Vec<String>,
     /// The run's [`Notes`].
     pub notes: Vec<String>,
-    /// By visit of the speller: what it had counted.
+    /// The speller's count by visit.
     pub spelled: Vec<(u32, u32)>,
-    /// What the witness saw.
+    /// What the witness has seen.
     pub seen: Seen,
 }
 
-/// What the agent is asked.
+/// The prompt of the agent.
 #[derive(Template)]
 #[template(source = "{{ part }} round {{ round }} of {{ run }}: write.", ext = "txt")]
 pub struct WritePrompt {
-    /// Which run it is.
+    /// The run's part.
     pub part: &'static str,
-    /// The run.
+    /// The run's id.
     pub run: String,
-    /// How often it was refused, and one.
+    /// How often the run was refused, plus one.
     pub round: u32,
 }
 
@@ -161,7 +162,7 @@ pub struct WritePrompt {
 #[derive(Graph)]
 #[graph(output = Edition)]
 pub struct Gazette {
-    /// Starts everything; only the root has no watch, which would keep it from waiting for people.
+    /// Starts all branches. Only the root has no watch: a watch would keep it from waiting for people.
     #[node(entry, input = Task, fork(write, chapters, check, watch | alarm))]
     pub open: ForkNode<Open>,
     /// Writes a text.
@@ -179,16 +180,16 @@ pub struct Gazette {
     /// Runs the children.
     #[node(input = Task, map = Gazette, depth = 2, goto(gate))]
     pub chapters: MapNode<Chapters>,
-    /// Pays once, and looks twice.
+    /// Pays once, and checks twice.
     #[node(input = Task, goto(check, gate), attempts = 2)]
     pub check: LogicNode<Check>,
     /// Sleeps until it is cancelled.
     #[node(input = Part, goto(exit, cancels(*)))]
     pub watch: LogicNode<Watch>,
-    /// Asks what nobody answers, until it is cancelled.
+    /// Asks a question that is never answered, until it is cancelled.
     #[node(input = Part, question = Question, answer = Verdict, goto(exit, cancels(*)))]
     pub alarm: HumanNode<Alarm>,
-    /// Brings the text together with what was made once.
+    /// Combines the text with what was made once.
     #[node(join(write: Article, chapters: Vec<String> latched, check: u32 latched), goto(press, cancels(watch, alarm)))]
     pub gate: JoinNode<Gate>,
     /// Commits.
@@ -197,7 +198,7 @@ pub struct Gazette {
     /// Asks a person.
     #[node(input = Draft, question = Question, answer = Verdict, goto(write, layout), memory(notes: Notes))]
     pub approve: HumanNode<Approve>,
-    /// Waits for a message; nobody answers.
+    /// Waits for a message; its question is never answered.
     #[node(input = Draft, question = Question, answer = Verdict, goto(layout))]
     pub embargo: HumanNode<Embargo>,
     /// Takes messages.
@@ -209,7 +210,7 @@ pub struct Gazette {
     /// Counts, beside the graph.
     #[node(input = String, report = u32, reports_to(exit), memory = Spelled)]
     pub spell: AdvisoryNode<Spell>,
-    /// Sees what was made.
+    /// Observes what was made.
     #[node(observes(write, gate, wire), report = Seen, reports_to(exit))]
     pub witness: ObserverNode<Witness>,
 }
@@ -221,7 +222,7 @@ impl From<Exhausted<News>> for Edition {
 }
 
 impl Edition {
-    /// One with nothing but a text.
+    /// An edition that consists of a text only.
     pub fn plain(text: String) -> Self {
         Self { text, chapters: Vec::new(), notes: Vec::new(), spelled: Vec::new(), seen: Seen::default() }
     }
@@ -241,7 +242,7 @@ impl Finish for Gazette {
 }
 
 impl Gazette {
-    /// The graph, whose nodes work at this desk.
+    /// The graph, with nodes that work at this desk.
     pub fn new(desk: &Desk) -> Self {
         let desk = || desk.clone();
         Self {

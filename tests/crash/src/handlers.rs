@@ -1,4 +1,5 @@
-//! What the nodes do. Each notes that it begins and what it has done, in a file that outlives the process.
+//! The handlers of the nodes. Each logs that it begins and what it has done, in a file that outlives the
+//! process.
 
 use crate::gazette::{
     Article, Draft, Edition, Gazette, News, Notes, Part, Question, Seen, Spelled, Task, Verdict, WritePrompt, gazette,
@@ -14,7 +15,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What the nodes work with.
+/// The shared tools of the nodes.
 #[derive(Clone)]
 pub struct Desk(Arc<Tools>);
 
@@ -27,7 +28,7 @@ struct Tools {
 }
 
 impl Desk {
-    /// One with these tools.
+    /// A desk with these tools.
     pub fn new(log: Log, places: Places, journal: Arc<dyn Journal>) -> Self {
         Self(Arc::new(Tools { log, places, journal, children: Mutex::default() }))
     }
@@ -126,7 +127,7 @@ impl MapHandler<gazette::chapters> for Chapters {
     }
 }
 
-/// What is done once, and then again.
+/// The node that pays once and checks twice.
 pub struct Check(pub(crate) Desk);
 
 impl LogicHandler<gazette::check> for Check {
@@ -146,7 +147,7 @@ impl LogicHandler<gazette::check> for Check {
     }
 }
 
-/// Who is cancelled while it runs.
+/// The node that is cancelled while it runs.
 pub struct Watch(pub(crate) Desk);
 
 impl LogicHandler<gazette::watch> for Watch {
@@ -157,7 +158,7 @@ impl LogicHandler<gazette::watch> for Watch {
     }
 }
 
-/// Who is cancelled while it waits for a person.
+/// The node that is cancelled while it waits for a person.
 pub struct Alarm;
 
 impl HumanHandler<gazette::alarm> for Alarm {
@@ -189,7 +190,7 @@ impl JoinHandler<gazette::gate> for Gate {
     }
 }
 
-/// Who works in the worktree, or in a plain directory.
+/// The node that works in the worktree, or in a plain directory.
 pub struct Press(pub(crate) Desk);
 
 impl LogicHandler<gazette::press> for Press {
@@ -219,7 +220,7 @@ impl LogicHandler<gazette::press> for Press {
     }
 }
 
-/// What is in the worktree of a press that begins for this visit, though the journal knows of no such thing.
+/// The files in the place of a press that begins this visit which contradict the journal.
 fn wrong_at(place: &Path, visit: u32) -> Result<Vec<String>, NodeError> {
     let mut found = std::fs::read_dir(place)?
         .map(|file| Ok(file?.file_name().to_string_lossy().into_owned()))
@@ -230,7 +231,7 @@ fn wrong_at(place: &Path, visit: u32) -> Result<Vec<String>, NodeError> {
     Ok(if found == expected { Vec::new() } else { vec![format!("the press found {found:?}")] })
 }
 
-/// Who asks.
+/// The node that asks a person.
 pub struct Approve(pub(crate) Desk);
 
 impl HumanHandler<gazette::approve> for Approve {
@@ -256,7 +257,7 @@ impl HumanHandler<gazette::approve> for Approve {
     }
 }
 
-/// Who waits for a message.
+/// The node that waits for a message.
 pub struct Embargo(pub(crate) Desk);
 
 impl HumanHandler<gazette::embargo> for Embargo {
@@ -271,7 +272,7 @@ impl HumanHandler<gazette::embargo> for Embargo {
     }
 }
 
-/// Who takes messages.
+/// The node that takes messages.
 pub struct Wire(pub(crate) Desk);
 
 impl EventHandler<gazette::wire> for Wire {
@@ -289,11 +290,11 @@ impl EventHandler<gazette::wire> for Wire {
     }
 }
 
-/// Who makes the edition, and where it is the caller's, sends a message to the listener.
+/// The node that makes the edition. In the caller's run, it also sends a message to the listener.
 pub struct Layout(pub(crate) Desk);
 
 impl Layout {
-    /// The listener, when it listens: before that, nothing would come of the message.
+    /// The listener's run, as soon as it listens: a message that arrives earlier has no effect.
     async fn listener(&self, cx: &Cx<'_, gazette::layout>) -> Result<RunId, NodeError> {
         loop {
             let siblings = cx.siblings().await?;
@@ -318,7 +319,7 @@ impl LogicHandler<gazette::layout> for Layout {
             cx.send::<gazette::wire>(&listener, &News::Release("from its sibling".to_owned()))?;
         }
         let chapters = match draft.chapters.is_empty() {
-            // What came from the exhausted node has none, but the join had.
+            // A draft from the exhausted node has no chapters, but the join's input has.
             true => cx.input_of::<gazette::gate>()?.1,
             false => draft.chapters,
         };
@@ -329,7 +330,7 @@ impl LogicHandler<gazette::layout> for Layout {
     }
 }
 
-/// Who counts.
+/// The node that counts.
 pub struct Spell(pub(crate) Desk);
 
 impl AdvisoryHandler<gazette::spell> for Spell {
@@ -341,7 +342,7 @@ impl AdvisoryHandler<gazette::spell> for Spell {
     }
 }
 
-/// Who sees.
+/// The node that observes.
 pub struct Witness;
 
 impl ObserverHandler<gazette::witness> for Witness {

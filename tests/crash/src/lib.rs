@@ -1,14 +1,14 @@
-//! A run that is killed, or whose journal has no room for a while: a graph with every node kind, and a process that executes it and
-//! can be told where to die and what room there is.
+//! A run that is killed, or whose journal is full for a while: a graph with every node kind, and a process that executes it and
+//! can be told where to die and how much room the journal has.
 //!
 //! In reading order:
 //!
 //! - [`gazette`]: the graph; [`handlers`]: what its nodes do, each with side effects that outlive the process.
 //! - [`fuse`]: kills the process at a given point; [`log`]: the side effects, each a point; [`watched`]: a journal whose
 //!   appends are points too.
-//! - [`room`]: what room the journal has.
-//! - [`agent`]: a scripted agent that logs its turns; [`places`]: a git worktree; [`people`]: who answers and who writes.
-//! - [`order`]: what a process is told, and what it reports; [`process`]: what it does.
+//! - [`room`]: how much room the journal has.
+//! - [`agent`]: a scripted agent that logs its turns; [`places`]: a git worktree; [`people`]: answers to questions, and messages.
+//! - [`order`]: the instructions and the report of a process; [`process`]: its work.
 
 pub mod gazette;
 pub mod handlers;

@@ -1,4 +1,4 @@
-//! Side effects that outlive the process: lines of a file.
+//! A log of side effects that outlives the process: a file with one line each.
 
 use crate::fuse::Fuse;
 use interlocking::context::Cx;
@@ -14,17 +14,17 @@ use std::sync::Arc;
 /// A side effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// The process that did it, counted from 0.
+    /// The process that caused it, counted from 0.
     pub process: u32,
     /// The run.
     pub run: String,
     /// The node.
     pub node: String,
-    /// Its visit.
+    /// The node's visit.
     pub visit: u32,
-    /// Its attempt.
+    /// The node's attempt.
     pub attempt: u32,
-    /// What it did.
+    /// What the node did.
     pub deed: Deed,
 }
 
@@ -32,27 +32,27 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Deed {
-    /// It began; how often it had been interrupted, by its own account.
+    /// It began, after so many interruptions by its own account.
     Begun {
         /// [`RunContext::restarts`].
         restarts: u32,
     },
     /// It made a question.
     Asked,
-    /// It did what is to be done once.
+    /// It caused the effect that must happen only once.
     Paid,
-    /// It did all that it does.
+    /// It completed its work.
     Done,
-    /// Its agent was called: which session it was to continue, and in which it worked.
+    /// Its agent was called, to continue a session or in a new one.
     Turn {
         /// The session to continue; none for a new one.
         continues: Option<String>,
     },
-    /// What it found is not what the journal says.
+    /// What it found contradicts the journal.
     Wrong(String),
 }
 
-/// The lines in `directory` that were written to their end.
+/// The complete lines of the log in `directory`.
 fn whole(directory: &Path) -> io::Result<String> {
     let mut text = match std::fs::read_to_string(directory.join("log")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -62,7 +62,7 @@ fn whole(directory: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// The file.
+/// The log file.
 #[derive(Clone, Debug)]
 pub struct Log {
     file: Arc<File>,
@@ -71,62 +71,62 @@ pub struct Log {
 }
 
 impl Log {
-    /// Opens the file in `directory`.
+    /// Opens the log in `directory`.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// If the system refuses.
     pub fn open(directory: &Path, process: u32, fuse: Fuse) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(directory.join("log"))?;
-        // Where the last process died amid a line, what is there of it goes.
+        // Cuts off an incomplete line, left by a process that died while it wrote.
         file.set_len(whole(directory)?.len() as u64)?;
         Ok(Self { file: Arc::new(file), process, fuse })
     }
 
-    /// The lines that are in `directory`.
+    /// The lines of the log in `directory`.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// If the system refuses, or a line is invalid.
     pub fn read(directory: &Path) -> io::Result<Vec<Line>> {
         whole(directory)?.lines().map(|line| serde_json::from_str(line).map_err(io::Error::from)).collect()
     }
 
-    /// Notes a side effect of the node whose context this is.
+    /// Logs a side effect of the node with this context.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// If the system refuses.
     pub fn note<N: Node>(&self, cx: &Cx<'_, N>, deed: Deed) -> Result<(), NodeError> {
         let (run, node) = (cx.run_id().to_string(), cx.node().to_owned());
         let (visit, attempt) = (cx.visit(), cx.attempt());
         self.write(&Line { process: self.process, run, node, visit, attempt, deed })
     }
 
-    /// Notes that the node begins.
+    /// Logs that the node begins.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// If the system refuses.
     pub fn begin<N: Node>(&self, cx: &Cx<'_, N>) -> Result<(), NodeError> {
         self.note(cx, Deed::Begun { restarts: cx.restarts() })
     }
 
-    /// Notes a turn of the agent for round `round` of the run's text.
+    /// Logs a turn of the agent for round `round` of the run's text.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// If the system refuses.
     pub fn turn(&self, run: &str, round: u32, continues: Option<String>) -> Result<(), NodeError> {
         let (run, node) = (run.to_owned(), "write".to_owned());
         self.write(&Line { process: self.process, run, node, visit: round, attempt: 1, deed: Deed::Turn { continues } })
     }
 
-    /// Notes that a node has paid.
+    /// Logs that a node has paid.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// If the system refuses.
     pub fn paid(&self, run: &str, node: &str, visit: u32, attempt: u32) -> Result<(), NodeError> {
         let (run, node) = (run.to_owned(), node.to_owned());
         self.write(&Line { process: self.process, run, node, visit, attempt, deed: Deed::Paid })

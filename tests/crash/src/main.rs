@@ -1,5 +1,5 @@
-//! One process that executes the run, as its only argument says: an [`Order`] in JSON. It says what came of it on its
-//! standard output, as an [`Ending`] in JSON, unless it dies before.
+//! One process that executes the run. Its only argument is an [`Order`] in JSON. It writes an [`Ending`] in JSON to
+//! its standard output, unless it dies before.
 
 use interlocking::prelude::NodeError;
 use interlocking_crash::order::{Ending, Order};

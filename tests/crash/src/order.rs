@@ -1,4 +1,4 @@
-//! What a process is told, and what it reports.
+//! The instructions of a process, and its report.
 
 use crate::gazette::Edition;
 use crate::room::Room;
@@ -7,42 +7,42 @@ use interlocking::runtime::Outcome;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a process is told.
+/// The instructions of a process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Order {
-    /// Where everything is: the journal, the log, the places.
+    /// The directory of the journal, the log and the places.
     pub directory: PathBuf,
-    /// Its number, counted from 0.
+    /// The number of the process, from 0.
     pub process: u32,
-    /// The point at which it dies; none if it is left alone, or killed from outside.
+    /// The point at which the process dies; `None` if it is not killed, or is killed from outside.
     pub dies_at: Option<u64>,
-    /// What room the journal has.
+    /// How much room the journal has.
     pub room: Room,
-    /// Where the people are.
+    /// Whether people are there to answer.
     pub people: Presence,
 }
 
-/// Where people are while a process works.
+/// Whether people are there while a process works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Presence {
-    /// They answer at once, in this process.
+    /// People answer at once, in this process.
     Here,
-    /// They are away, and the process ends when only they can go on.
+    /// People are away; the process ends when the run waits only for them.
     Away,
-    /// They are away, and the process awaits them.
+    /// People are away; the process waits for them.
     Awaited,
 }
 
-/// What a process reports that came to its end.
+/// The report of a process that was not killed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ending {
-    /// What came of the run.
+    /// The outcome of the run.
     pub outcome: Outcome<Edition>,
     /// How often each node was entered.
     pub visits: Vec<(String, u32)>,
-    /// What its agents used up.
+    /// The usage of the run's agents.
     pub usage: Usage,
-    /// How many points it came by.
+    /// The number of points that the process passed.
     pub points: u64,
 }

@@ -1,4 +1,4 @@
-//! Who answers, and who writes from outside.
+//! The people who answer questions and send messages from outside.
 
 use crate::gazette::{News, Part, Question, Verdict};
 use interlocking::prelude::{NodeError, RunId};
@@ -6,32 +6,33 @@ use interlocking::runtime::Journal;
 use interlocking::runtime::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, RecordedPayload};
 use std::sync::Arc;
 
-/// People with a journal at hand.
+/// People with access to a journal.
 #[derive(Clone)]
 pub struct People(Arc<dyn Journal>);
 
 impl People {
-    /// Those who write to the runs in `journal`.
+    /// People who write to the runs in `journal`.
     pub fn new(journal: Arc<dyn Journal>) -> Self {
         Self(journal)
     }
 
-    /// Hears of a question, and responds beside whatever goes on.
+    /// Responds to a question in a task of its own.
     pub fn hear(&self, run: RunId, by: By, question: Question) {
         let this = self.clone();
         tokio::spawn(async move {
             if let Err(error) = this.respond(&run, &by, &question).await {
-                // Nobody waits for this task; without the answer the run would wait for ever.
+                // No code awaits this task. Without the answer the run would wait for ever.
                 std::panic::panic_any(format!("no answer to {by} of {run}: {error}"));
             }
         });
     }
 
-    /// Responds to a question: with messages, an answer, both, or nothing. Doing it again changes nothing.
+    /// Responds to a question: with messages, an answer, both, or nothing. A repeated response changes
+    /// nothing.
     ///
     /// # Errors
     ///
-    /// The journal's.
+    /// If the journal fails.
     pub async fn respond(&self, run: &RunId, by: &By, question: &Question) -> Result<(), NodeError> {
         match (by.node.as_str(), question.part) {
             ("approve", Part::Root) => {
@@ -48,11 +49,11 @@ impl People {
         }
     }
 
-    /// Responds to every question in the journal that nobody has responded to.
+    /// Responds to every question in the journal that has no response yet.
     ///
     /// # Errors
     ///
-    /// The journal's.
+    /// If the journal fails.
     pub async fn catch_up(&self) -> Result<(), NodeError> {
         for summary in self.0.runs().await? {
             for record in self.0.load(&summary.run).await? {
@@ -71,7 +72,7 @@ impl People {
     ///
     /// # Errors
     ///
-    /// The journal's.
+    /// If the journal fails.
     pub async fn answer(&self, run: &RunId, by: &By, verdict: &Verdict) -> Result<(), NodeError> {
         let answer: Encoded = serde_json::to_string(verdict)?.into();
         let body = LetterBody::Answer { to: by.clone(), answer };

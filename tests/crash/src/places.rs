@@ -1,4 +1,4 @@
-//! Where nodes work: a git worktree for the root, plain directories for its children.
+//! The places where nodes work: a git worktree for the root, plain directories for its children.
 
 use crate::gazette::Part;
 use async_trait::async_trait;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct Places(Arc<Path>);
 
 impl Places {
-    /// Those below `directory`.
+    /// The places below `directory`.
     pub fn new(directory: &Path) -> Self {
         Self(directory.into())
     }
@@ -22,7 +22,7 @@ impl Places {
     ///
     /// # Errors
     ///
-    /// Git's.
+    /// If git fails.
     pub fn make(&self) -> Result<(), NodeError> {
         let repository = Repository::init_with(self.0.join("repository"), Configuration::RepositoryOnly)?;
         let user = repository.main_worktree()?.ok_or("it is bare")?;
@@ -36,17 +36,17 @@ impl Places {
     ///
     /// # Errors
     ///
-    /// That there is none.
+    /// If there is no worktree.
     pub fn worktree(&self) -> Result<Worktree, NodeError> {
         let repository = Repository::open_with(self.0.join("repository"), Configuration::RepositoryOnly)?;
         Ok(repository.open_worktree(self.0.join("desk"))?)
     }
 
-    /// Commits everything in the worktree, and gives the commit.
+    /// Commits everything in the worktree and gives the commit's id.
     ///
     /// # Errors
     ///
-    /// Git's, and that nothing had changed.
+    /// If git fails, or nothing has changed.
     pub async fn commit_all(&self, message: String) -> Result<String, NodeError> {
         self.blocking(move |worktree| {
             let commit = worktree.commit_all(&signature()?, &message)?;
@@ -55,11 +55,11 @@ impl Places {
         .await
     }
 
-    /// The plain directory of a child, made if it is not there.
+    /// The plain directory of a child, created if it is missing.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// If the system refuses.
     pub fn child(&self, part: Part) -> Result<PathBuf, NodeError> {
         let place = self.0.join(part.name());
         std::fs::create_dir_all(&place)?;
@@ -75,7 +75,7 @@ impl Places {
     }
 }
 
-/// Who commits.
+/// The author of the commits.
 fn signature() -> Result<Signature, NodeError> {
     Ok(Signature::new("Press", "press@example.org")?.at(0))
 }
@@ -102,7 +102,8 @@ impl Workspaces for Places {
     async fn restore(&self, _: &str, commit: &str) -> Result<(), WorkspaceError> {
         let commit = commit.parse::<CommitId>().map_err(|error| unusable(error.into()))?;
         let restored = self.blocking(move |worktree| {
-            // The run is this process's alone, so a lock is that of a process which was killed.
+            // Only this process executes the run, so a lock is left over from a process that was
+            // killed.
             worktree.unlock()?;
             Ok(worktree.reset_to(commit)?)
         });

@@ -1,4 +1,4 @@
-//! What a process does: it starts the run or takes it up, and reports what came of it.
+//! The work of a process: it starts or resumes the run, and reports the run's outcome.
 
 use crate::agent::Logged;
 use crate::fuse::Fuse;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 ///
-/// None: it is one.
+/// None: the name is valid.
 pub fn root() -> Result<RunId, NodeError> {
     Ok("gazette".parse()?)
 }
@@ -30,11 +30,12 @@ pub fn root() -> Result<RunId, NodeError> {
 ///
 /// # Errors
 ///
-/// That the run was refused, but for want of room: that is told as the run's outcome.
+/// If the run is refused for any reason other than a full journal: a full journal is reported as
+/// the run's outcome.
 pub async fn execute(order: Order) -> Result<Ending, NodeError> {
     let fuse = Fuse::new(order.dies_at);
     let log = Log::open(&order.directory, order.process, fuse.clone())?;
-    // What is written survives the process either way, and no power is lost here.
+    // Written data survives the process with either durability, and these tests lose no power.
     let options = SqliteJournal::options().durability(Durability::Relaxed);
     let options = if let Room::Bytes(bytes) = order.room { options.maximum_bytes(bytes) } else { options };
     let journal = options.open(order.directory.join("journal"))?;

@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Room {
-    /// Enough.
+    /// Enough for everything.
     #[default]
     Enough,
-    /// For a database of so many bytes: the database itself refuses what goes beyond.
+    /// A limit of so many bytes for the database: the database itself refuses to grow beyond it.
     Bytes(u64),
-    /// None for the write with this number, counted from 1, nor for any after it.
+    /// No room for the write with this number, counted from 1, nor for later writes.
     Before(u64),
-    /// None for the write with this number alone.
+    /// No room for the write with this number; enough for all others.
     ButFor(u64),
 }
 
-/// Refuses the writes of one process for which there is no room.
+/// Counts the writes of one process and refuses those for which there is no room.
 #[derive(Debug, Default)]
 pub struct Doorkeeper {
     room: Room,
@@ -27,16 +27,16 @@ pub struct Doorkeeper {
 }
 
 impl Doorkeeper {
-    /// One for this room.
+    /// A doorkeeper for this room.
     pub fn new(room: Room) -> Self {
         Self { room, writes: AtomicU64::new(0) }
     }
 
-    /// A write.
+    /// Admits a write.
     ///
     /// # Errors
     ///
-    /// That there is no room for it.
+    /// If there is no room for the write.
     pub fn admit(&self) -> Result<(), JournalError> {
         let number = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
         let is_refused = match self.room {

@@ -1,4 +1,4 @@
-//! A journal whose appends are points at which the process can die, that can be without room, and that tells people of questions.
+//! A journal whose appends are points at which the process can die, that can be full, and that notifies people of questions.
 
 use crate::fuse::Fuse;
 use crate::gazette::Question;
@@ -10,17 +10,17 @@ use interlocking::runtime::Journal;
 use interlocking::runtime::journal::{Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RunSummary};
 use std::sync::Arc;
 
-/// A journal that is watched.
+/// The journal, wrapped around another.
 pub struct Watched {
     inner: Arc<dyn Journal>,
     fuse: Fuse,
     door: Doorkeeper,
-    /// Who is told of every question, if somebody is there.
+    /// The people who are notified of every question, if they are there.
     people: Option<People>,
 }
 
 impl Watched {
-    /// `inner`, watched.
+    /// Wraps `inner`.
     pub fn new(inner: Arc<dyn Journal>, fuse: Fuse, door: Doorkeeper, people: Option<People>) -> Self {
         Self { inner, fuse, door, people }
     }

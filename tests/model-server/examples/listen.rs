@@ -1,4 +1,4 @@
-//! Shows what a program sends: answers everything with `hello`, prints each request as JSON, until it is stopped.
+//! Shows the requests of a program: answers each with `hello` and prints it as JSON, until it is stopped.
 //!
 //! ```console
 //! cargo run -p interlocking-model-server --example listen

@@ -72,7 +72,7 @@ fn respond(request: &Request, reaction: Reaction) -> io::Result<Response<Body>> 
     }
 }
 
-/// A body that is sent as a whole is cut in two, of which a fault lets the first pass.
+/// Cuts a body that is sent as a whole in two: a fault lets only the first half pass.
 fn halves(whole: String, fault: Option<Fault>) -> Vec<Bytes> {
     let bytes = Bytes::from(whole);
     match fault {
@@ -94,7 +94,7 @@ fn fault_of(fault: Fault, request: &Request) -> Fault {
     }
 }
 
-/// What programs ask for beside answers of a model.
+/// Answers the requests of programs other than those for an answer of the model.
 fn other(state: &State, method: &Method, path: &str) -> Response<Body> {
     if path.ends_with("/count_tokens") {
         return reply(200, &[], &json!({ "input_tokens": 100 }));

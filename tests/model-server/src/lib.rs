@@ -1,14 +1,14 @@
-//! A scripted model server on loopback, which the real agent programs are tested against: no model, no key, no network.
+//! A scripted model server on loopback, against which the real agent programs are tested: no model, no key, no network.
 //!
 //! It speaks four dialects, told apart by the path: Anthropic Messages, OpenAI Responses, OpenAI Chat Completions and Gemini
 //! `generateContent`, streamed (as server-sent events) or whole, as the request asks.
 //!
 //! Reading order:
 //!
-//! - [`Script`]: [`Rule`]s, of which the first that fits a [`Request`] makes the [`Reaction`]. A rule looks at what a request
-//!   says, not at how many came before: the programs repeat requests as they please.
-//! - [`Request`]: what was sent, the same for every dialect: prompt, results of tools, history, schema, headers.
-//! - [`Reaction`]: what comes back, faults included.
+//! - [`Script`]: [`Rule`]s, of which the first that matches a [`Request`] makes the [`Reaction`]. A rule looks at the content
+//!   of a request, not at how many requests came before, because the programs repeat requests as they please.
+//! - [`Request`]: a request in a form common to all dialects: prompt, results of tools, history, schema, headers.
+//! - [`Reaction`]: the server's answer, faults included.
 //! - [`ModelServer`]: plays the script and records every request.
 //! - [`programs`]: finds the real programs.
 //!

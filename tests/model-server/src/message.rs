@@ -5,16 +5,16 @@ use serde_json::Value;
 /// One message of a request's history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Who says it.
+    /// The author of the message.
     pub role: Role,
-    /// What it consists of, in order.
+    /// The parts of the message, in order.
     pub parts: Vec<Part>,
 }
 
-/// Who says a message.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The program: the user's prompt, results of tools.
+    /// The program: it sends the user's prompt and the results of tools.
     User,
     /// The model, in an earlier answer.
     Assistant,
@@ -27,24 +27,25 @@ pub enum Part {
     Text(String),
     /// The model called a tool.
     Call {
-        /// What the result refers to.
+        /// The id by which the result refers to this call.
         id: String,
-        /// The tool.
+        /// The name of the tool.
         name: String,
-        /// What it was given.
+        /// The arguments.
         input: Value,
     },
-    /// What a tool gave back.
+    /// The result of a tool.
     Result {
         /// The call that it answers.
         id: String,
-        /// Its text.
+        /// The text of the result.
         text: String,
     },
 }
 
 impl Part {
-    /// The text of the user; none of a note that the program adds on its own, such as Claude Code's reminders.
+    /// The text of the user, or `None` for a note that the program adds on its own, such as Claude Code's
+    /// reminders.
     pub(crate) fn said(&self) -> Option<&str> {
         match self {
             Self::Text(text) if !is_note(text) => Some(text),
@@ -53,7 +54,7 @@ impl Part {
     }
 }
 
-/// Whether a program wrote this beside what its user said.
+/// Whether `text` is a note of the program and not a text of the user.
 fn is_note(text: &str) -> bool {
     let text = text.trim_start();
     ["<system-reminder>", "<environment_context>", "<session_context>", "<user_instructions>"]

@@ -1,7 +1,7 @@
-//! Where the real programs are.
+//! Finds the real programs.
 //!
-//! `tests/programs/` pins them in a lock file of npm. A test of a program that is not there says so and passes, unless the
-//! environment variable `CI` is set: see [`found`].
+//! `tests/programs/` pins the programs in a lock file of npm. A test whose program is missing reports that and passes,
+//! unless the environment variable `CI` is set: see [`found`].
 
 use std::env;
 use std::io::Write;
@@ -9,94 +9,95 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// A program that is not there.
+/// Why a program is not found.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Missing {
-    /// Not installed.
+    /// The program is not installed.
     #[error("{program} is not at {}: run `npm ci --ignore-scripts --prefix tests/programs` in the checkout, or set {variable} to its path", .path.display())]
     NotInstalled {
-        /// Its name.
+        /// The name of the program.
         program: &'static str,
-        /// Where it was looked for.
+        /// The path at which it was looked for.
         path: PathBuf,
-        /// What may name another place.
+        /// The environment variable that overrides the path.
         variable: &'static str,
     },
-    /// The variable names no file.
+    /// The variable's value is no file.
     #[error("{variable} names {}, which is no file: set it to the path of {program}, or unset it", .path.display())]
     NotAFile {
-        /// Its name.
+        /// The name of the program.
         program: &'static str,
-        /// What the variable names.
+        /// The value of the variable.
         path: PathBuf,
-        /// The variable.
+        /// The environment variable.
         variable: &'static str,
     },
-    /// There is none for this machine.
+    /// The program is not published for this machine.
     #[error("{program} is not published for {system} on {architecture}: set {variable} to the path of one of your own")]
     NotPublished {
-        /// Its name.
+        /// The name of the program.
         program: &'static str,
-        /// As `std::env::consts::OS` has it.
+        /// The system, as in `std::env::consts::OS`.
         system: &'static str,
-        /// As `std::env::consts::ARCH` has it.
+        /// The architecture, as in `std::env::consts::ARCH`.
         architecture: &'static str,
-        /// What may name another place.
+        /// The environment variable that overrides the path.
         variable: &'static str,
     },
 }
 
-/// Claude Code: `INTERLOCKING_CLAUDE`, or the pinned one.
+/// The path of Claude Code: the value of `INTERLOCKING_CLAUDE`, or the pinned installation.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If the program is missing.
 pub fn claude() -> Result<PathBuf, Missing> {
     CLAUDE.find(env::var_os(CLAUDE.variable).map(PathBuf::from), Platform::HERE, &installed())
 }
 
-/// Codex: `INTERLOCKING_CODEX`, or the pinned one.
+/// The path of Codex: the value of `INTERLOCKING_CODEX`, or the pinned installation.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If the program is missing.
 pub fn codex() -> Result<PathBuf, Missing> {
     CODEX.find(env::var_os(CODEX.variable).map(PathBuf::from), Platform::HERE, &installed())
 }
 
-/// The Gemini CLI: `INTERLOCKING_GEMINI`, or the pinned one. It wants `node` on the path.
+/// The path of the Gemini CLI: the value of `INTERLOCKING_GEMINI`, or the pinned installation. It needs `node` on the
+/// path.
 ///
 /// # Errors
 ///
-/// If there is none.
+/// If the program is missing.
 pub fn gemini() -> Result<PathBuf, Missing> {
     GEMINI.find(env::var_os(GEMINI.variable).map(PathBuf::from), Platform::HERE, &installed())
 }
 
-/// The path of a program that a test wants; none, said on standard error, where it is missing. A test that gets none has
-/// nothing to show and returns.
+/// The path of a program that a test needs. If the program is missing, this writes a note to standard error and gives
+/// `None`, and the test returns without testing anything.
 ///
 /// # Panics
 ///
-/// If it is missing and the environment variable `CI` is set: what is built there must be shown with the real programs.
+/// If the program is missing and the environment variable `CI` is set: in CI, these tests must run the real programs.
 #[track_caller]
 pub fn found(program: Result<PathBuf, Missing>) -> Option<PathBuf> {
     match program {
         Ok(path) => Some(path),
         Err(missing) if env::var_os("CI").is_some() => panic!("{missing}"),
         Err(missing) => {
-            // Not by a macro, whose text the harness keeps back from those who only see a test pass.
+            // Written directly, as the test harness captures the output of `eprintln!` and drops it for tests that pass.
             let _ = std::io::stderr().write_all(format!("NOT TESTED: {missing}\n").as_bytes());
             None
         }
     }
 }
 
-/// A program and where npm puts it.
+/// A program and the paths at which npm installs it.
 struct Program {
     name: &'static str,
     variable: &'static str,
-    /// Its places below `node_modules`, the likelier first; none if it is not published for the platform.
+    /// The paths below `node_modules`, the likelier ones first; empty if the program is not published for the platform.
     places: fn(Platform) -> Vec<String>,
 }
 
@@ -151,7 +152,7 @@ impl Program {
     }
 }
 
-/// A kind of machine.
+/// An operating system and an architecture.
 #[derive(Clone, Copy)]
 struct Platform {
     system: &'static str,
@@ -161,7 +162,7 @@ struct Platform {
 impl Platform {
     const HERE: Self = Self { system: env::consts::OS, architecture: env::consts::ARCH };
 
-    /// As npm's packages name it.
+    /// The name in npm's packages.
     fn name(self) -> Option<String> {
         let system = match self.system {
             "linux" => "linux",
@@ -177,7 +178,7 @@ impl Platform {
         Some(format!("{system}-{architecture}"))
     }
 
-    /// As Rust's targets name it.
+    /// The name among Rust's targets.
     fn triple(self) -> Option<String> {
         let rest = match self.system {
             "linux" => "unknown-linux-musl",

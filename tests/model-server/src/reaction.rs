@@ -1,10 +1,10 @@
-//! What comes back for a request.
+//! The server's reactions to requests.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// What the server does about a request.
+/// The server's reaction to a request.
 #[derive(Debug, Clone)]
 pub struct Reaction {
     pub(crate) delay: Duration,
@@ -13,27 +13,27 @@ pub struct Reaction {
     pub(crate) answer: Answer,
 }
 
-/// What it says.
+/// The content of an answer.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
     /// A message of the model, in the request's dialect.
     Message { blocks: Vec<Block>, usage: Usage, cut: bool },
-    /// A status with a body in the form of the dialect's errors, or as it is.
+    /// A status. The body has the form of the dialect's errors, or is given raw.
     Status { status: u16, headers: Vec<(String, String)>, message: String, raw: Option<(String, Vec<u8>)> },
     /// The connection ends without an answer.
     Hangup,
 }
 
-/// What goes wrong while the answer is sent.
+/// A fault while the answer is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Silence after so many events.
+    /// The server sends nothing more after so many events.
     Stall(usize),
-    /// An orderly end after so many events.
+    /// The stream ends in good order after so many events.
     Truncate(usize),
     /// The connection breaks after so many events.
     Drop(usize),
-    /// This event is no JSON.
+    /// This event is invalid JSON.
     Garble(usize),
 }
 
@@ -42,30 +42,30 @@ pub(crate) enum Fault {
 pub enum Block {
     /// Text.
     Text(String),
-    /// What the model thinks before it speaks.
+    /// The model's thinking before it answers.
     Thinking(String),
-    /// A call of a tool, on offer or not.
+    /// A call of a tool, whether the request offers the tool or not.
     Tool {
-        /// Its name.
+        /// The name of the tool.
         name: String,
-        /// What it is given. A string is sent as it is by those dialects that have such tools.
+        /// The arguments. Dialects that have tools with plain text as input send a string unchanged.
         input: Value,
     },
-    /// The answer that the request's schema demands, by the way that the program looks for it: a call of the tool
-    /// `StructuredOutput` where it is on offer, otherwise the text.
+    /// The answer that the request's schema demands, in the form that the program expects: a call of the tool
+    /// `StructuredOutput` if the request offers it, otherwise text.
     Output(Value),
 }
 
 /// The tokens that an answer claims to have used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// Read, those from the cache not included.
+    /// Tokens read, without those from the cache.
     pub input: u64,
-    /// Read from the cache.
+    /// Tokens read from the cache.
     pub cached: u64,
-    /// Written to the cache; for Anthropic alone.
+    /// Tokens written to the cache; only Anthropic Messages has them.
     pub cache_written: u64,
-    /// Written.
+    /// Tokens written.
     pub output: u64,
 }
 
@@ -76,7 +76,7 @@ impl Default for Usage {
 }
 
 impl Reaction {
-    /// The model says this.
+    /// The model answers with this text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::blocks([Block::Text(text.into())])
     }
@@ -91,7 +91,7 @@ impl Reaction {
         Self::blocks([Block::Output(value)])
     }
 
-    /// The model's message, piece by piece.
+    /// The model answers with a message of these pieces.
     pub fn blocks(blocks: impl IntoIterator<Item = Block>) -> Self {
         let blocks = blocks.into_iter().collect();
         Self::from(Answer::Message { blocks, usage: Usage::default(), cut: false })
@@ -102,7 +102,7 @@ impl Reaction {
         Self::from(Answer::Status { status, headers: Vec::new(), message: message.into(), raw: None })
     }
 
-    /// A body as it is, with status 200.
+    /// This body, unchanged, with status 200.
     pub fn raw(content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let raw = Some((content_type.to_owned(), body.into()));
         Self::from(Answer::Status { status: 200, headers: Vec::new(), message: String::new(), raw })
@@ -117,7 +117,7 @@ impl Reaction {
         Self { delay: Duration::ZERO, pace: Duration::ZERO, fault: None, answer }
     }
 
-    /// The message with another piece at its end.
+    /// The message with another piece appended.
     #[must_use]
     pub fn and(mut self, block: Block) -> Self {
         if let Answer::Message { blocks, .. } = &mut self.answer {
@@ -126,7 +126,7 @@ impl Reaction {
         self
     }
 
-    /// The message with these numbers of tokens.
+    /// The message with this token usage.
     #[must_use]
     pub fn with_usage(mut self, new: Usage) -> Self {
         if let Answer::Message { usage, .. } = &mut self.answer {
@@ -135,7 +135,7 @@ impl Reaction {
         self
     }
 
-    /// The message as one that reached the limit of its length.
+    /// The message, marked as cut off at the limit of its length.
     #[must_use]
     pub fn cut_off(mut self) -> Self {
         if let Answer::Message { cut, .. } = &mut self.answer {
@@ -153,37 +153,37 @@ impl Reaction {
         self
     }
 
-    /// Nothing is sent for this long.
+    /// Sends nothing for this long.
     #[must_use]
     pub fn after(self, delay: Duration) -> Self {
         Self { delay, ..self }
     }
 
-    /// This long between two events of the stream.
+    /// Waits this long between two events of the stream.
     #[must_use]
     pub fn paced(self, pace: Duration) -> Self {
         Self { pace, ..self }
     }
 
-    /// Silence after so many events of the stream; an answer that is not streamed never comes.
+    /// Sends nothing more after so many events of the stream. An answer that is not streamed is never sent.
     #[must_use]
     pub fn stalled_after(self, events: usize) -> Self {
         Self { fault: Some(Fault::Stall(events)), ..self }
     }
 
-    /// The stream ends, in good order, after so many events; an answer that is not streamed ends in the middle.
+    /// Ends the stream, in good order, after so many events. An answer that is not streamed ends in the middle.
     #[must_use]
     pub fn truncated_after(self, events: usize) -> Self {
         Self { fault: Some(Fault::Truncate(events)), ..self }
     }
 
-    /// The connection breaks after so many events of the stream.
+    /// Breaks the connection after so many events of the stream.
     #[must_use]
     pub fn dropped_after(self, events: usize) -> Self {
         Self { fault: Some(Fault::Drop(events)), ..self }
     }
 
-    /// This event of the stream, counted from 0, is no JSON; nor is an answer that is not streamed.
+    /// Makes this event of the stream, counted from 0, invalid JSON, or the answer if it is not streamed.
     #[must_use]
     pub fn garbled_at(self, event: usize) -> Self {
         Self { fault: Some(Fault::Garble(event)), ..self }

@@ -1,4 +1,4 @@
-//! What a program sent.
+//! A request of a program.
 
 use std::time::Instant;
 
@@ -7,18 +7,18 @@ use serde_json::Value;
 use crate::dialect::{Dialect, Reading};
 use crate::message::{Message, Part, Role};
 
-/// A request for an answer of the model, as it came, and as its dialect means it.
+/// A request for an answer of the model, as it arrived and as its dialect defines it.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// How many requests of any kind the server had got before.
+    /// The number of requests of any kind that the server received before.
     pub number: usize,
-    /// When it was there as a whole.
+    /// When the request had arrived completely.
     pub at: Instant,
-    /// What the path says that it speaks.
+    /// The dialect of the path.
     pub dialect: Dialect,
-    /// Path and query.
+    /// The path and the query.
     pub path: String,
-    /// Names in lower case and values, keys and tokens among them: tests look whether the right ones arrive.
+    /// Names in lower case, and values. Keys and tokens are included: tests check that the right ones arrive.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Value,
@@ -37,12 +37,12 @@ impl Request {
         Self { number, at: Instant::now(), dialect, path, headers, body, reading }
     }
 
-    /// The model that is asked.
+    /// The name of the model.
     pub fn model(&self) -> &str {
         &self.reading.model
     }
 
-    /// The system prompt, all its parts; with what the dialect calls instructions or a developer's message.
+    /// All parts of the system prompt, including what the dialect calls instructions or a developer's message.
     pub fn system(&self) -> &str {
         &self.reading.system
     }
@@ -62,13 +62,13 @@ impl Request {
         self.reading.tools.iter().any(|offered| offered == tool)
     }
 
-    /// The schema of the answer that the request demands by the dialect's own means, or by the input of a tool named
-    /// `StructuredOutput`.
+    /// The schema of the answer that the request demands, given by the dialect's own means or as the input of a tool
+    /// named `StructuredOutput`.
     pub fn schema(&self) -> Option<&Value> {
         self.reading.schema.as_ref()
     }
 
-    /// Whether the answer shall be streamed.
+    /// Whether the request asks for a streamed answer.
     pub fn streams(&self) -> bool {
         self.reading.streams
     }
@@ -78,7 +78,7 @@ impl Request {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| &**value)
     }
 
-    /// What the user said last. What programs add on their own, such as reminders, does not count.
+    /// The user's last text. Notes that programs add on their own, such as reminders, do not count.
     pub fn prompt(&self) -> String {
         match self.last_said() {
             Some(index) => said(&self.reading.messages[index]),
@@ -86,23 +86,23 @@ impl Request {
         }
     }
 
-    /// All that the user said, in order.
+    /// All texts of the user, in order.
     pub fn prompts(&self) -> Vec<String> {
         let users = self.reading.messages.iter().filter(|message| message.role == Role::User);
         users.map(said).filter(|text| !text.is_empty()).collect()
     }
 
-    /// What the tools gave back since the [prompt](Self::prompt), in order.
+    /// The results of tools since the [prompt](Self::prompt), in order.
     pub fn results(&self) -> Vec<&str> {
         let messages = &self.reading.messages;
         let Some(index) = self.last_said() else { return Vec::new() };
-        // Results that stand before the text in one message answer calls from before the prompt.
+        // Results before the text in the same message answer calls from before the prompt.
         let after = messages[index].parts.iter().rposition(|part| part.said().is_some()).map_or(0, |last| last + 1);
         let parts = messages[index].parts[after..].iter().chain(messages[index + 1..].iter().flat_map(|m| &m.parts));
         parts.filter_map(result).collect()
     }
 
-    /// What the tools gave back in answer to the model's last message.
+    /// The results of the calls in the model's last message.
     pub fn last_results(&self) -> Vec<&str> {
         let messages = &self.reading.messages;
         let after = messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |last| last + 1);
@@ -120,7 +120,7 @@ impl Request {
         })
     }
 
-    /// One line about it, for messages.
+    /// A summary of the request in one line, for messages.
     pub fn summary(&self) -> String {
         let results = self.results();
         format!(

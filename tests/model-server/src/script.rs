@@ -1,4 +1,4 @@
-//! Which reaction a request gets.
+//! Chooses the reaction to a request.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::reaction::Reaction;
 use crate::request::Request;
 
-/// Rules, of which the first that fits a request and is not used up makes the reaction. A request that no rule fits gets a
-/// 400 that says what it was, and is kept for [`ModelServer::unmatched`](crate::ModelServer::unmatched).
+/// A list of rules. The first rule that matches a request and is not used up makes the reaction. A request that no rule
+/// matches gets a 400 that describes it, and is kept for [`ModelServer::unmatched`](crate::ModelServer::unmatched).
 #[derive(Default)]
 pub struct Script {
     rules: Vec<Rule>,
 }
 
-/// When, and what then.
+/// Conditions on a request, and the reaction to it.
 pub struct Rule {
     conditions: Vec<Condition>,
     left: Option<AtomicU32>,
@@ -33,50 +33,51 @@ impl Script {
         Self::default()
     }
 
-    /// A script whose every answer is computed.
+    /// A script that computes every answer.
     pub fn computed(answer: impl Fn(&Request) -> Reaction + Send + Sync + 'static) -> Self {
         Self::new().rule(Rule::any().reply_with(answer))
     }
 
-    /// The script with one more rule, which counts after those that are there.
+    /// The script with one more rule, which comes after the existing ones.
     #[must_use]
     pub fn rule(mut self, rule: Rule) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// What a request gets: the rule's place and the reaction.
+    /// The index of the rule that matches a request, and the rule's reaction.
     pub(crate) fn react(&self, request: &Request) -> Option<(usize, Reaction)> {
         let index = self.rules.iter().position(|rule| rule.fits(request) && rule.take())?;
         Some((index, (self.rules[index].reaction)(request)))
     }
 
-    /// The rules in words, for messages.
+    /// Descriptions of the rules, for messages.
     pub(crate) fn shown(&self) -> Vec<String> {
         self.rules.iter().map(Rule::shown).collect()
     }
 }
 
 impl Rule {
-    /// Fits every request.
+    /// Matches every request.
     pub fn any() -> Self {
         let reaction = |_: &Request| Reaction::status(500, "this rule of the script has no reaction");
         Self { conditions: Vec::new(), left: None, reaction: Arc::new(reaction) }
     }
 
-    /// The user's last words contain this, and no tool has given anything back since: the model is asked for the first time.
+    /// Matches if the user's last text contains `text` and no tool has given a result since: the first request for this
+    /// prompt.
     pub fn asked(text: impl Into<String>) -> Self {
         Self::any().prompt(text).when("nothing done since", |request| request.results().is_empty())
     }
 
-    /// What the tools gave back for the model's last message contains this.
+    /// Matches if a result of the tools that the model's last message called contains `text`.
     pub fn told(text: impl Into<String>) -> Self {
         let text = text.into();
         let shown = format!("a result contains {text:?}");
         Self::any().when(&shown, move |request| request.last_results().iter().any(|result| result.contains(&text)))
     }
 
-    /// And the user's [last words](Request::prompt) contain this.
+    /// Also requires that the user's [last text](Request::prompt) contains `text`.
     #[must_use]
     pub fn prompt(self, text: impl Into<String>) -> Self {
         let text = text.into();
@@ -84,7 +85,7 @@ impl Rule {
         self.when(&shown, move |request| request.prompt().contains(&text))
     }
 
-    /// And the system prompt contains this.
+    /// Also requires that the system prompt contains `text`.
     #[must_use]
     pub fn system(self, text: impl Into<String>) -> Self {
         let text = text.into();
@@ -92,7 +93,7 @@ impl Rule {
         self.when(&shown, move |request| request.system().contains(&text))
     }
 
-    /// And somewhere in the conversation this was said.
+    /// Also requires that some text of the conversation contains `text`.
     #[must_use]
     pub fn history(self, text: impl Into<String>) -> Self {
         let text = text.into();
@@ -100,7 +101,7 @@ impl Rule {
         self.when(&shown, move |request| request.texts().any(|said| said.contains(&text)))
     }
 
-    /// And the model's name contains this.
+    /// Also requires that the model's name contains `name`.
     #[must_use]
     pub fn model(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -108,7 +109,7 @@ impl Rule {
         self.when(&shown, move |request| request.model().contains(&name))
     }
 
-    /// And this tool is on offer.
+    /// Also requires that the request offers this tool.
     #[must_use]
     pub fn offers(self, tool: impl Into<String>) -> Self {
         let tool = tool.into();
@@ -116,26 +117,26 @@ impl Rule {
         self.when(&shown, move |request| request.offers(&tool))
     }
 
-    /// And this holds; `shown` says it in words.
+    /// Also requires that `holds` is true; `shown` describes the condition.
     #[must_use]
     pub fn when(mut self, shown: &str, holds: impl Fn(&Request) -> bool + Send + Sync + 'static) -> Self {
         self.conditions.push(Condition { shown: shown.to_owned(), holds: Box::new(holds) });
         self
     }
 
-    /// So many times; then it fits no more.
+    /// Limits the rule to so many requests; after that it matches none.
     #[must_use]
     pub fn times(self, times: u32) -> Self {
         Self { left: Some(AtomicU32::new(times)), ..self }
     }
 
-    /// What then comes back.
+    /// The reaction of this rule.
     #[must_use]
     pub fn reply(self, reaction: Reaction) -> Self {
         self.reply_with(move |_| reaction.clone())
     }
 
-    /// What then comes back, computed from the request.
+    /// The reaction of this rule, computed from the request.
     #[must_use]
     pub fn reply_with(self, answer: impl Fn(&Request) -> Reaction + Send + Sync + 'static) -> Self {
         Self { reaction: Arc::new(answer), ..self }
@@ -145,7 +146,7 @@ impl Rule {
         self.conditions.iter().all(|condition| (condition.holds)(request))
     }
 
-    /// Uses it up once, if it can still be used.
+    /// Counts one use of the rule; false if it is used up.
     fn take(&self) -> bool {
         let Some(left) = &self.left else { return true };
         left.try_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()

@@ -1,4 +1,4 @@
-//! The server: a thread of its own that plays a script and keeps what it was sent.
+//! The server: a thread that plays a script and records the requests.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -25,30 +25,30 @@ pub struct ModelServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A request and what became of it.
+/// A request and the rule that answered it.
 #[derive(Debug, Clone)]
 pub struct Recorded {
-    /// What was sent.
+    /// The request.
     pub request: Arc<Request>,
-    /// The place, from 0, of the rule that answered it; none if no rule fitted.
+    /// The index, from 0, of the rule that answered the request; `None` if no rule matched.
     pub rule: Option<usize>,
 }
 
-/// What connections share.
+/// The state that all connections share.
 pub(crate) struct State {
     script: Script,
-    /// How many requests there were; each change wakes those who wait for one.
+    /// The number of requests; each change wakes the tasks that wait for a request.
     count: watch::Sender<usize>,
     recorded: Mutex<Vec<Recorded>>,
     notes: Mutex<Vec<String>>,
 }
 
 impl ModelServer {
-    /// Starts a server for this script, at a port that is free.
+    /// Starts a server for this script on a free port.
     ///
     /// # Errors
     ///
-    /// If loopback cannot be listened on.
+    /// If the server cannot listen on loopback.
     pub fn start(script: Script) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
@@ -70,27 +70,27 @@ impl ModelServer {
         Ok(Self { address, state, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where it is: `http://127.0.0.1:PORT`, without a slash at the end.
+    /// The server's URL, `http://127.0.0.1:PORT`, without a slash at the end.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Where it is.
+    /// The server's address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// All requests for an answer of the model so far, in the order in which they came.
+    /// All requests for an answer of the model so far, in order of arrival.
     pub fn requests(&self) -> Vec<Arc<Request>> {
         self.recorded().into_iter().map(|recorded| recorded.request).collect()
     }
 
-    /// The same with the rules that answered them.
+    /// The same requests, each with the rule that answered it.
     pub fn recorded(&self) -> Vec<Recorded> {
         locked(&self.state.recorded).clone()
     }
 
-    /// The requests that no rule fitted.
+    /// The requests that no rule matched.
     pub fn unmatched(&self) -> Vec<Arc<Request>> {
         self.recorded()
             .into_iter()
@@ -99,12 +99,12 @@ impl ModelServer {
             .collect()
     }
 
-    /// What was asked for that this server does not know: method and path.
+    /// Method and path of each request for something that this server does not know.
     pub fn notes(&self) -> Vec<String> {
         locked(&self.state.notes).clone()
     }
 
-    /// The first request for which this holds, as soon as it has come.
+    /// Waits for the first request for which `matching` holds, and gives it.
     pub async fn received(&self, matching: impl Fn(&Request) -> bool) -> Arc<Request> {
         let mut count = self.state.count.subscribe();
         loop {
@@ -117,11 +117,11 @@ impl ModelServer {
         }
     }
 
-    /// Holds that every request was fitted by a rule.
+    /// Asserts that a rule matched every request.
     ///
     /// # Panics
     ///
-    /// If one was not; with all of them, and the rules.
+    /// If no rule matched some request; the message lists those requests and the rules.
     #[track_caller]
     pub fn assert_all_matched(&self) {
         let unmatched: Vec<_> = self.unmatched().iter().map(|request| request.summary()).collect();
@@ -152,14 +152,14 @@ async fn accept(listener: std::net::TcpListener, state: Arc<State>) {
         let state = state.clone();
         tokio::spawn(async move {
             let service = service_fn(|request| connection::answer(state.clone(), request));
-            // What goes wrong with a connection is the program's to tell.
+            // An error of a connection is left to the program to report.
             let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }
 
 impl State {
-    /// Makes a request with its number.
+    /// Makes a request, given its number.
     pub(crate) fn numbered(&self, make: impl FnOnce(usize) -> Request) -> Arc<Request> {
         let mut number = 0;
         self.count.send_modify(|count| {
@@ -169,7 +169,7 @@ impl State {
         Arc::new(make(number))
     }
 
-    /// What the script says to a request, which is kept.
+    /// The script's reaction to a request. Records the request.
     pub(crate) fn react(&self, request: Arc<Request>) -> Reaction {
         let answer = self.script.react(&request);
         let rule = answer.as_ref().map(|(rule, _)| *rule);
@@ -186,7 +186,7 @@ impl State {
     }
 }
 
-/// What is locked is whole at every unlock, so a panic elsewhere does not spoil it.
+/// A value behind these locks is consistent at every unlock, so a panic elsewhere does not corrupt it.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! How an answer gets onto the wire, with all that may go wrong on the way.
+//! Sends an answer, with the faults that the script asks for.
 
 use std::io;
 use std::time::Duration;
@@ -9,13 +9,14 @@ use http_body_util::channel::{Channel, Sender};
 use crate::dialect::Event;
 use crate::reaction::Fault;
 
-/// Time for what was said before a connection breaks to be written: hyper throws away what it has not.
+/// The time for hyper to write what is already sent before the connection breaks: hyper drops what it has not
+/// written by then.
 const FLUSH: Duration = Duration::from_millis(20);
 
 /// The body of every answer.
 pub(crate) type Body = Channel<Bytes, io::Error>;
 
-/// What is sent, piece by piece.
+/// The pieces of a body, and how to send them.
 pub(crate) struct Delivery {
     pub(crate) pieces: Vec<Bytes>,
     pub(crate) pace: Duration,
@@ -23,12 +24,12 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// A body that comes as a whole, without a fault.
+    /// A body that is sent as a whole, without a fault.
     pub(crate) fn whole(body: impl Into<Bytes>) -> Self {
         Self { pieces: vec![body.into()], pace: Duration::ZERO, fault: None }
     }
 
-    /// The body, which sends itself on a task of its own until it is sent or nobody wants it any more.
+    /// The body. A task of its own sends it until it is complete or the client stops reading.
     pub(crate) fn start(self) -> Body {
         let (sender, body) = Channel::new(1);
         tokio::spawn(self.send(sender));
@@ -56,7 +57,8 @@ impl Delivery {
     }
 }
 
-/// Keeps the connection open until the server ends. (That the program closed it shows only when something is sent.)
+/// Keeps the connection open until the server ends. (The server sees only when it sends that the program has closed
+/// the connection.)
 async fn stall(sender: Sender<Bytes, io::Error>) {
     let _open = sender;
     std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-//! Killed from outside, at any instant: amid a write, a commit, a start.
+//! Kills from outside, at any instant: during a write, a commit, a start.
 
 use crate::case::{Case, Kill, undisturbed};
 use crate::many;

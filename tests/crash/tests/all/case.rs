@@ -1,4 +1,4 @@
-//! One run, through as many processes as it takes.
+//! One run, executed by as many processes as it needs.
 
 use crate::past::Past;
 use crate::verdict;
@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Longer than any process of the run takes on the slowest machine, and less than the run's watch would wait.
+/// Longer than any process of the run takes on the slowest machine, and shorter than the run's watch waits.
 const PATIENCE: Duration = Duration::from_secs(50);
 
 /// How a process is killed.
@@ -27,17 +27,17 @@ pub(crate) enum Kill {
     Never,
     /// By itself, at this point.
     At(u64),
-    /// From outside, so long after it was started.
+    /// From outside, so long after its start.
     After(Duration),
 }
 
 /// A run in a directory of its own, which is kept when a test fails.
 pub(crate) struct Case {
     place: TempDir,
-    /// How many processes there were, and how many of them were killed.
+    /// The number of processes, and of those that were killed.
     processes: u32,
     pub(crate) kills: u32,
-    /// What room the journal has in the processes that are started from now on.
+    /// How much room the journal has in processes that are started from here on.
     pub(crate) room: Room,
     story: String,
 }
@@ -68,7 +68,7 @@ impl Case {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Lets one process work, and judges what it did; gives what it said at its end, or nothing if it was killed.
+    /// Lets one process work, and judges what it did. Gives its report, or `None` if it was killed.
     pub(crate) async fn process(&mut self, kill: Kill, people: Presence) -> Option<Ending> {
         let past = Past::of(&*self.journal()).await;
         let number = self.processes;
@@ -86,7 +86,7 @@ impl Case {
         let started = Instant::now();
         if let Kill::After(delay) = kill {
             std::thread::sleep(delay);
-            // One that has ended by itself cannot be killed any more.
+            // A process that has ended by itself cannot be killed.
             child.kill().unwrap();
         }
         let status = loop {
@@ -111,7 +111,7 @@ impl Case {
         }
     }
 
-    /// Responds to what the run waits for; false if it waits for nobody.
+    /// Responds to the questions of a run that waits; false if the run does not wait.
     pub(crate) async fn attend(&self, ending: &Ending) -> bool {
         let Outcome::Waiting { questions } = &ending.outcome else { return false };
         let people = People::new(self.journal());
@@ -133,7 +133,7 @@ impl Case {
         panic!("the run does not end\n{}", self.account());
     }
 
-    /// What has happened, with the log.
+    /// An account of what happened, with the log.
     pub(crate) fn account(&self) -> String {
         let log = std::fs::read_to_string(self.directory().join("log")).unwrap_or_default();
         format!("{}in {}:\n{log}", self.story, self.directory().display())
@@ -146,7 +146,7 @@ impl Drop for Case {
     }
 }
 
-/// What a process that has ended said, and what it complained of.
+/// The standard output and the standard error of a process that has ended.
 pub(crate) fn said(child: &mut Child) -> (String, String) {
     let (mut said, mut complained) = (String::new(), String::new());
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
@@ -154,7 +154,7 @@ pub(crate) fn said(child: &mut Child) -> (String, String) {
     (said, complained)
 }
 
-/// What a run makes that nobody disturbs, and how long it takes.
+/// The report of a run without disturbances, and its duration.
 pub(crate) async fn undisturbed() -> &'static (Ending, Duration) {
     static UNDISTURBED: OnceLock<(Ending, Duration)> = OnceLock::new();
     if let Some(known) = UNDISTURBED.get() {

@@ -1,5 +1,5 @@
-//! A disk that is full for a while: the run stops where it stands, with all its children, and goes on once there is room. Maps that
-//! tolerate what becomes of children, and effects that are done once, are no worse for it.
+//! A disk that is full for a while: the run stops, with all its children, and goes on once there is room. Maps that tolerate
+//! failed children, and effects that must happen once, are unaffected.
 
 use crate::case::{Case, Kill};
 use crate::many;
@@ -11,11 +11,11 @@ use interlocking_crash::order::Presence;
 use interlocking_crash::process::root;
 use interlocking_crash::room::Room;
 
-/// SQLite's pages, as the journal has them.
+/// The page size of the journal's SQLite database.
 const PAGE: u64 = 2048;
 
 impl Case {
-    /// Lets one process work with this much room, and says whether that was too little, or it was killed.
+    /// Lets one process work with this much room. Gives whether the room was too little or the process was killed.
     async fn with_room(&mut self, room: Room, kill: Kill, people: Presence) -> bool {
         self.room = room;
         let ending = self.process(kill, people).await;
@@ -36,14 +36,14 @@ impl Case {
     }
 }
 
-/// Without room from one write on, then in the next process for one write alone, and then with room.
+/// No room from one write on, then in the next process for one write only, and then enough room.
 #[test]
 fn a_run_goes_on_from_every_write_for_which_there_was_no_room() {
-    // The shortest way to the end has about so many.
+    // The shortest run makes about so many writes.
     let writes = 130;
     let points = many::number("CRASH_POINT").map_or_else(
         || {
-            // Others each time, unless all are wanted.
+            // Other points in each test run, unless all are asked for.
             let step = if many::all_points() { 1 } else { 5 * sample::one_in::<u64>(3) };
             (1 + many::seed() % step..=writes).step_by(step as usize).collect()
         },
@@ -55,7 +55,7 @@ fn a_run_goes_on_from_every_write_for_which_there_was_no_room() {
         async |point| {
             let mut case = Case::new();
             let was_full = case.with_room(Room::Before(*point), Kill::Never, Presence::Here).await;
-            // Taking all runs up again is the first few writes.
+            // The first few writes are those that resume all runs.
             let again = Room::ButFor(1 + point * 7 % 30);
             let was_full_again = was_full && case.with_room(again, Kill::Never, Presence::Here).await;
             case.settle(Presence::Here).await;
@@ -65,7 +65,7 @@ fn a_run_goes_on_from_every_write_for_which_there_was_no_room() {
     refused.at_least(points.len() * 3 / 2);
 }
 
-/// Some processes are killed, some have no room, and some are killed when they have none any more.
+/// Some processes are killed, some have no room, and some are killed after their journal is full.
 #[test]
 fn a_run_goes_on_whether_its_processes_are_killed_or_have_no_room() {
     let seeds = many::seeds(if many::all_points() { 200 } else { 4 });
@@ -98,11 +98,11 @@ fn a_run_goes_on_whether_its_processes_are_killed_or_have_no_room() {
     disturbed.at_least(seeds.len() * 4);
 }
 
-/// The database itself has no room, again and again: in every process for one page more than in the last.
+/// The database itself has no room, again and again: each process gets one page more than the last.
 #[tokio::test]
 async fn a_run_goes_on_as_far_as_each_page_that_its_journal_gets() {
     let mut case = Case::new();
-    // What an empty one has.
+    // The size of an empty database.
     drop(case.journal());
     let empty = std::fs::metadata(case.directory().join("journal/journal.db")).unwrap().len() / PAGE;
     let mut times = 0;

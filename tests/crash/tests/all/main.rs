@@ -1,4 +1,4 @@
-//! Kills processes, or leaves their journal without room for a while, and holds what becomes of their run against an undisturbed one.
+//! Kills processes, or fills their journal for a while, and compares the outcome of their run with that of an undisturbed one.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]

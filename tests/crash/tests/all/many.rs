@@ -1,8 +1,8 @@
 //! Many cases, a few at a time.
 //!
-//! What is chosen at random follows from a seed that is another one each time. A case that fails is named by what to set in
-//! the environment to have it again; where it was killed from outside, the instant is only about the same.
-//! By hand one in three of the points is taken that are where tests are thorough; `CRASH_POINTS=all` takes every point, and more seeds.
+//! Random choices follow from a seed, which differs in each test run. The name of a failing case says what to set in the
+//! environment to reproduce it; a kill from outside then happens at about the same instant only. By hand, one in three of the
+//! points is taken that thorough tests take; `CRASH_POINTS=all` takes every point, and more seeds.
 
 use interlocking_crash::order::Presence;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +11,7 @@ use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How many processes were killed, or came to a full disk.
+/// The number of processes that were killed, or whose disk was full.
 pub(crate) struct Kills(usize);
 
 /// Numbers that follow from a seed (SplitMix64).
@@ -33,7 +33,7 @@ impl Random {
 }
 
 impl Kills {
-    /// A test that disturbs nobody shows nothing.
+    /// Asserts that processes were disturbed: otherwise the test shows nothing.
     #[track_caller]
     pub(crate) fn at_least(self, least: usize) {
         if number("CRASH_POINT").or(number("CRASH_SEED")).is_none() {
@@ -51,13 +51,13 @@ pub(crate) fn all_points() -> bool {
     std::env::var("CRASH_POINTS").is_ok_and(|points| points == "all")
 }
 
-/// Another number in every run of the tests.
+/// A number that differs in every run of the tests.
 pub(crate) fn seed() -> u64 {
     static SEED: OnceLock<u64> = OnceLock::new();
     *SEED.get_or_init(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_micros() as u64)
 }
 
-/// So many seeds, or the one that the environment says.
+/// So many seeds, or the one that the environment sets.
 pub(crate) fn seeds(count: u64) -> Vec<u64> {
     number("CRASH_SEED").map_or_else(|| (seed()..seed() + count).collect(), |seed| vec![seed])
 }
@@ -66,7 +66,7 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// Judges all cases, and panics with what names those that did not hold.
+/// Judges all cases, and panics with the names of those that failed.
 pub(crate) fn each<T: Sync>(
     cases: &[T],
     name: impl Fn(&T) -> String + Sync,

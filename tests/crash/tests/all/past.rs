@@ -10,7 +10,7 @@ pub(crate) type Execution = (String, By);
 /// What the journal knew when a process was started.
 #[derive(Default)]
 pub(crate) struct Past {
-    /// The executions that had come to their end.
+    /// The executions that had finished.
     pub(crate) finished: HashSet<Execution>,
     pub(crate) asked: HashSet<Execution>,
     /// By run and visit of `check`.
@@ -21,7 +21,7 @@ pub(crate) struct Past {
     pub(crate) ended: HashSet<String>,
     /// How often a run had been resumed.
     pub(crate) resumed: HashMap<String, u32>,
-    /// The session that an execution's agent had begun last.
+    /// The last session that an execution's agent had begun.
     pub(crate) sessions: HashMap<Execution, String>,
 }
 

@@ -11,7 +11,7 @@ use interlocking_crash::people::People;
 #[tokio::test]
 async fn an_answer_is_taken_up_by_whoever_resumes_the_run_and_only_one_that_is_one() {
     let mut case = Case::new();
-    // Not even the process that asked has lived to say so.
+    // The process that asked does not live to report that.
     case.process(Kill::At(250), Presence::Away).await;
     assert_eq!(case.kills, 1);
     let waiting = case.process(Kill::Never, Presence::Away).await.unwrap();
@@ -23,7 +23,7 @@ async fn an_answer_is_taken_up_by_whoever_resumes_the_run_and_only_one_that_is_o
     assert_eq!(asked, [("alarm", Part::Root), ("approve", Part::Asker)]);
     let (run, by) = (&questions[1].run, &questions[1].by);
 
-    // Nobody's answer, and one of another type: neither is received.
+    // An answer to an unknown question, and an answer of another type: neither is received.
     let answer = |json: &str| {
         let body = LetterBody::Answer { to: by.clone(), answer: json.into() };
         Letter { key: None, body }

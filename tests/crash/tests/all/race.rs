@@ -1,5 +1,5 @@
-//! A join that need not wait for all: its process is killed at every point, so also when it has its quorum, before and after the loser
-//! is stopped. The others are this test binary again, told by their environment where to die.
+//! A join with a quorum. Its process is killed at every point, including those at which the join has its quorum, before and after
+//! the loser is stopped. The other processes are this test binary again, told by their environment where to die.
 
 use interlocking::prelude::*;
 use interlocking::runtime::Journal;
@@ -59,7 +59,7 @@ impl Notes {
     }
 }
 
-/// Notes that a runner is stopped, or done.
+/// Logs that a runner is stopped, or done.
 struct Leaves<'n>(&'n Notes, &'static str);
 impl Drop for Leaves<'_> {
     fn drop(&mut self) {
@@ -106,7 +106,7 @@ fn race(place: &Path, dies_at: Option<u64>) -> Run<Race> {
     Run::new(graph).with_id("race".parse().unwrap()).with_journal(Arc::new(watched))
 }
 
-/// What another process does. Without a place, nothing.
+/// The work of the other processes. Without a place in the environment, it does nothing.
 #[tokio::test]
 async fn a_process_of_its_own() {
     let Some(place) = std::env::var_os(PLACE) else { return };

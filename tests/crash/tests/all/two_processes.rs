@@ -1,4 +1,4 @@
-//! Two processes that want one run.
+//! Two processes that execute one run.
 
 use crate::case::{Case, said};
 use crate::past::Past;
@@ -15,13 +15,13 @@ struct Guarded(Child);
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // It fails where the process has ended, which is as well.
+        // It fails if the process has ended, which is fine.
         drop(self.0.kill());
         drop(self.0.wait());
     }
 }
 
-/// Whether the root has done all that it can before its children are done.
+/// Whether the root has done everything that it can do before its children are done.
 fn is_at_rest(records: &[Record]) -> bool {
     let is_written = |is: &dyn Fn(&Entry) -> bool| records.iter().any(|record| is(&record.entry));
     is_written(&|entry| matches!(entry, Entry::Report { by, .. } if by.node == "spell"))

@@ -1,4 +1,4 @@
-//! The run that all others are held against.
+//! The run with which all others are compared.
 
 use crate::case::undisturbed;
 use interlocking::graph::Graph;
@@ -24,7 +24,7 @@ fn the_graph_has_every_node_kind() {
     }
 }
 
-/// What came from messages, answers, memory, the exhausted route, the observer and the advisory node is all in the output.
+/// The output contains what came from messages, answers, memory, the exhausted route, the observer and the advisory node.
 #[tokio::test]
 async fn a_run_that_nobody_disturbs_shows_what_every_node_did() {
     let (ending, _) = undisturbed().await;

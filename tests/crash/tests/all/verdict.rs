@@ -10,18 +10,18 @@ use interlocking_crash::order::Ending;
 use interlocking_crash::places::Places;
 use std::collections::{HashMap, HashSet};
 
-/// What the log says of a process, read from its first line on.
+/// The log up to a line, as it concerns one process.
 struct Reading<'past> {
     past: &'past Past,
     process: u32,
-    /// How often an execution was begun before the line.
+    /// How often each execution began before the line.
     begun: HashMap<Execution, u32>,
-    /// What this process has begun, and the visits of `check` that it paid for.
+    /// The executions that this process began, and the visits of `check` that it paid for.
     here: HashSet<Execution>,
     paid: HashSet<(String, u32)>,
 }
 
-/// What a process did, against what the journal knew when it was started.
+/// Judges the log of a process by what the journal knew when the process started.
 pub(crate) async fn on_a_process(case: &Case, process: u32, past: &Past) {
     let (begun, here, paid) = Default::default();
     let mut reading = Reading { past, process, begun, here, paid };
@@ -30,7 +30,7 @@ pub(crate) async fn on_a_process(case: &Case, process: u32, past: &Past) {
             panic!("process {process}: {what}: {line:?}\n{}", case.account());
         }
     }
-    // `PRAGMA integrity_check` is the first thing that it looks at.
+    // `check` runs `PRAGMA integrity_check` first.
     let problems = case.journal().check().await.unwrap();
     assert!(problems.is_empty(), "{problems:?}\n{}", case.account());
 }
@@ -64,7 +64,7 @@ impl Reading<'_> {
                 Err("it is executed twice in one process".to_owned())
             }
             Deed::Begun { restarts } => {
-                // It was interrupted whenever it began before; and maybe before it came to its handler.
+                // It was interrupted each time it began before, and possibly once more before its handler ran.
                 let least = self.begun.get(of).copied().unwrap_or_default();
                 let most = past.resumed.get(run).copied().unwrap_or_default() + 1;
                 match (least..=most).contains(restarts) {
@@ -89,8 +89,9 @@ impl Reading<'_> {
     }
 }
 
-/// The calls of a run that has ended, against those of an undisturbed one. Those that led to an outcome are on the bill, once each, and so
-/// are those whose nodes were stopped before they had one. One that was interrupted is on it without a price, if its session was recorded.
+/// Compares the calls of a run that has ended with those of an undisturbed run. The bill has each call that led to an outcome
+/// once, and each call whose node was stopped before its outcome. It has an interrupted call without a price, if the call's
+/// session was recorded.
 async fn on_the_bill(case: &Case, usage: Usage, undisturbed: Usage) {
     let turns: Vec<_> = Log::read(case.directory()).unwrap().into_iter().filter(is_turn).collect();
     let begun_again = |line: &&Line| matches!(line.deed, Deed::Turn { continues: Some(_) });
@@ -115,7 +116,7 @@ fn is_turn(line: &Line) -> bool {
     matches!(line.deed, Deed::Turn { .. })
 }
 
-/// A run that has ended, against an undisturbed one.
+/// Compares a run that has ended with an undisturbed one.
 pub(crate) async fn on_the_end(case: &Case, ending: &Ending) {
     let (undisturbed, _) = undisturbed().await;
     assert_eq!(ending.outcome, undisturbed.outcome, "{}", case.account());

@@ -8,7 +8,8 @@ use crate::message::{Message, Part, Role, string, text_of};
 use crate::reaction::{Block, Usage};
 
 pub(super) fn read(body: &Value) -> Reading {
-    // The program's own words in the midst of the conversation, such as where it works, are the system's.
+    // Messages that the program puts into the conversation on its own, such as its working directory,
+    // have the role `system`.
     let all = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let (interspersed, said): (Vec<_>, Vec<_>) = all.iter().partition(|message| message["role"] == "system");
     let messages = said.into_iter().map(message).collect();

@@ -1,16 +1,16 @@
-//! What is said to a client, before it is written in any form.
+//! An answer before it is encoded in a dialect.
 
 use serde_json::Value;
 
 use crate::reaction::{Block, Usage};
 use crate::request::Request;
 
-/// An answer that is to be written in some dialect.
+/// An answer that is to be encoded in a dialect.
 pub(crate) struct Speech<'a> {
     pub(crate) request: &'a Request,
     pub(crate) blocks: &'a [Block],
     pub(crate) usage: Usage,
-    /// The limit of its length was reached.
+    /// Whether the answer reached the limit of its length.
     pub(crate) cut: bool,
 }
 
@@ -31,7 +31,7 @@ impl Event {
 }
 
 impl Speech<'_> {
-    /// The pieces, with every [`Block::Output`] as what the dialect makes of it.
+    /// The pieces, with every [`Block::Output`] replaced by its form in the dialect.
     pub(super) fn blocks(&self) -> Vec<Block> {
         let spoken = |block: &Block| match block {
             Block::Output(value) if self.request.offers(STRUCTURED_OUTPUT) => {
@@ -43,7 +43,7 @@ impl Speech<'_> {
         self.blocks.iter().map(spoken).collect()
     }
 
-    /// An id that no other piece of any answer has.
+    /// An id that is unique among all pieces of all answers.
     pub(super) fn id(&self, prefix: &str, index: usize) -> String {
         format!("{prefix}_{:04}{index:04}", self.request.number)
     }
@@ -53,10 +53,10 @@ impl Speech<'_> {
     }
 }
 
-/// The tool by which Claude Code takes the answer that a schema demands.
+/// The tool through which Claude Code takes an answer that a schema demands.
 pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
 
-/// A text in the pieces in which it is streamed.
+/// The pieces in which a text is streamed.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     const PIECE: usize = 2048;
     let mut rest = text;
@@ -70,7 +70,7 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Texts that stand in a list of values, one a line.
+/// Joins texts with line breaks; empty ones are left out.
 pub(super) fn joined(texts: impl Iterator<Item = String>) -> String {
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }

@@ -1,6 +1,6 @@
-//! Which forms there are.
+//! The list of dialects.
 
-/// A form in which a model is asked and answers.
+/// The form of requests to a model and of its answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dialect {
     /// Anthropic Messages: `/v1/messages`.
@@ -14,7 +14,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect of a path, without its query; none if no model is asked there.
+    /// The dialect of a path without query, or `None` if the path is none of a model's.
     pub(crate) fn of_path(path: &str) -> Option<Self> {
         if path.ends_with("/messages") {
             Some(Self::Anthropic)

@@ -1,4 +1,4 @@
-//! The forms in which models are asked, one file each.
+//! The dialects, one file each.
 
 mod anthropic;
 mod chat;

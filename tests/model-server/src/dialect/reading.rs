@@ -1,10 +1,10 @@
-//! What a request says, whatever its form.
+//! The meaning of a request, independent of the dialect.
 
 use serde_json::Value;
 
 use crate::message::Message;
 
-/// What a request's body means.
+/// The content of a request's body.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading {
     pub(crate) model: String,

@@ -160,7 +160,7 @@ fn output_text(text: &str) -> Value {
     json!({ "type": "output_text", "text": text, "annotations": [] })
 }
 
-/// Of Chat Completions too.
+/// The body of an error; Chat Completions uses the same form.
 pub(super) fn error(status: u16, message: &str) -> Value {
     let (kind, code) = match status {
         401 => ("invalid_request_error", "invalid_api_key"),

@@ -1,4 +1,4 @@
-//! The real Claude Code takes the server for Anthropic's.
+//! The real Claude Code works with the server as with Anthropic's.
 
 use std::path::Path;
 use std::time::Duration;

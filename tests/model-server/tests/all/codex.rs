@@ -1,4 +1,4 @@
-//! The real Codex takes the server for OpenAI's.
+//! The real Codex works with the server as with OpenAI's.
 
 use std::path::Path;
 

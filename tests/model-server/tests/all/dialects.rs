@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::wire::{Answer, post};
 
-/// A dialect with a conversation in it, which ends with the result of a call.
+/// A dialect with a conversation in it that ends with the result of a call.
 struct Case {
     dialect: Dialect,
     path: &'static str,
@@ -219,7 +219,7 @@ fn inner(value: &Value) -> Value {
     serde_json::from_str(value.as_str().unwrap()).unwrap()
 }
 
-/// Every string at these places of these events, one after another.
+/// The strings at `place` in these events, concatenated.
 fn concatenated(events: &[Value], place: &str) -> String {
     events.iter().filter_map(|event| event.pointer(place).and_then(Value::as_str)).collect()
 }

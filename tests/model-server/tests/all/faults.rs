@@ -1,4 +1,4 @@
-//! Everything that may go wrong on the way of an answer.
+//! Every fault that an answer can have.
 
 use std::time::{Duration, Instant};
 

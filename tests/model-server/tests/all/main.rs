@@ -1,4 +1,4 @@
-//! The model server, asked by hand and by the real programs.
+//! The model server, requested directly and by the real programs.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 

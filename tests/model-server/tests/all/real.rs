@@ -1,4 +1,4 @@
-//! Running a real program against the server, and nothing else.
+//! Runs a real program against the server, isolated from this machine.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,12 +8,12 @@ use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-/// A home, a working directory and nothing else.
+/// A temporary home and working directory.
 pub(crate) struct Place {
     directory: TempDir,
 }
 
-/// What a program did.
+/// The result of a program.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -37,7 +37,7 @@ impl Place {
         self.directory.path().join("work")
     }
 
-    /// A command that sees nothing of this machine but the programs on its path.
+    /// A command that sees nothing of this machine except the programs on its path.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().current_dir(self.work()).kill_on_drop(true);
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// Runs a command with this on its standard input, for a minute at most.
+/// Runs a command with `input` on its standard input, for a minute at most.
 pub(crate) async fn run(mut command: Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -61,7 +61,7 @@ pub(crate) async fn run(mut command: Command, input: &str) -> Ran {
 }
 
 impl Ran {
-    /// The events that it wrote, one a line.
+    /// The events that the program wrote, one a line.
     pub(crate) fn events(&self) -> Vec<serde_json::Value> {
         self.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }

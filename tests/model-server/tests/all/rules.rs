@@ -1,4 +1,4 @@
-//! Which rule answers, and what the server keeps.
+//! Which rule answers, and what the server records.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Asking the server by hand.
+//! Requests to the server without an agent program.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,19 +7,19 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// An answer as it came.
+/// An answer as it arrived.
 pub(crate) struct Answer {
-    /// None if there was none.
+    /// `None` if no answer came.
     pub(crate) status: Option<u16>,
     pub(crate) head: String,
     pub(crate) body: String,
-    /// The body came to its orderly end.
+    /// Whether the body ended in good order.
     pub(crate) whole: bool,
-    /// The server still kept the connection open when we lost patience.
+    /// Whether the server still kept the connection open when the time was over.
     pub(crate) open: bool,
 }
 
-/// Posts a body and reads until the server closes the connection, or for this long.
+/// Posts a body and reads until the server closes the connection, at most for `patience`.
 pub(crate) async fn post(address: SocketAddr, path: &str, body: &str, patience: Duration) -> Answer {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let length = body.len();
@@ -30,7 +30,7 @@ pub(crate) async fn post(address: SocketAddr, path: &str, body: &str, patience: 
     let mut bytes = Vec::new();
     let read = async {
         let mut buffer = [0; 65536];
-        // A connection that breaks is one that ends.
+        // A connection that breaks counts as ended.
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
             bytes.extend_from_slice(&buffer[..count]);
         }
@@ -43,7 +43,7 @@ pub(crate) async fn post(address: SocketAddr, path: &str, body: &str, patience: 
     Answer { status, head: head.to_lowercase(), body, whole, open }
 }
 
-/// What stands in the chunks of a body, and whether the last one is there.
+/// The content of a chunked body, and whether the last chunk is there.
 fn unchunked(mut rest: &str) -> (String, bool) {
     let mut body = String::new();
     while let Some((size, after)) = rest.split_once("\r\n") {
@@ -62,7 +62,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
     }
 
-    /// What the events of a stream say, as JSON; what is no JSON as a string.
+    /// The data of a stream's events as JSON; data that is no JSON is given as a string.
     pub(crate) fn events(&self) -> Vec<Value> {
         let data = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
         data.map(|data| serde_json::from_str(data).unwrap_or_else(|_| Value::String(data.to_owned()))).collect()
