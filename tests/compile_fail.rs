@@ -1,14 +1,14 @@
-//! What must not compile does not, and the error says why in the graph's own words.
+//! Checks that wrong code does not compile, and that the error explains it in terms of the graph.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// trybuild builds the dependencies of the cases with other compiler flags than the cases, so cargo would build them twice. Cargo prefers
-/// this variable to the flags that trybuild gives it.
+/// trybuild builds the dependencies of the cases with other compiler flags than the cases, so cargo would build them twice. Cargo
+/// prefers this variable to the flags that trybuild passes.
 const VARIABLE: &str = "CARGO_ENCODED_RUSTFLAGS";
 
-/// The flags that trybuild gives it for the cases.
+/// The flags that trybuild uses for the cases.
 const FLAGS: [&str; 5] = ["--cfg=trybuild", "--verbose", "-A", "dead_code", "--diagnostic-width=140"];
 
 /// TC-18: one file a rule, with the compiler's message beside it. One run, because it builds a project of its own. To bless new messages:
@@ -23,10 +23,10 @@ fn the_compiler_checks_the_routes() {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the directory of builds");
     let this = Command::new(env::current_exe().expect("a test is a program"))
         .env(VARIABLE, flags)
-        // What makes the next build quicker only costs time: the cases' dependencies are built once.
+        // Incremental compilation would only cost time: the cases' dependencies are built once.
         .env("CARGO_INCREMENTAL", "0")
-        // What cargo has built for this test to run at compile time, macros and what they depend on, serves the cases, too: if it lies in the
-        // same place, and is without information for debuggers, as the workspace has it.
+        // The cases reuse what cargo has built for this test to run at compile time: macros and their dependencies. For that it
+        // must have the same build directory and, as in the workspace, no debug information.
         .env("CARGO_BUILD_BUILD_DIR", target)
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .args(env::args_os().skip(1))
@@ -34,7 +34,8 @@ fn the_compiler_checks_the_routes() {
     assert!(this.expect("this test starts once more").success());
 }
 
-/// All cases; without the source of the standard library (the component `rust-src`) not those whose message quotes it, unless `CI` is set.
+/// All cases. Without the source of the standard library (the component `rust-src`), cases whose message quotes it are left out,
+/// unless `CI` is set.
 #[expect(clippy::print_stdout, reason = "a test says what it leaves out")]
 fn cases_to_compile() -> Vec<PathBuf> {
     let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

@@ -1,4 +1,4 @@
-//! What `#[derive(Graph)]` must be able to write, compiled and run.
+//! Graphs that `#[derive(Graph)]` must accept, compiled and run.
 
 #[macro_use]
 #[path = "../crates/interlocking-soundness/tests/evidence/tables/held.rs"]

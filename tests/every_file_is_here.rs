@@ -1,11 +1,11 @@
-//! A file of Rust that `main.rs` forgets would be a test that never runs. For every test that is a directory of modules, and has
-//! its name.
+//! Checks that `main.rs` includes every Rust file beside it, because a missing module would be a test that never runs. For tests
+//! that are a directory of modules; the directory has the test's name.
 
 #[test]
 fn main_names_every_file_of_its_directory() {
     let (test, _) = module_path!().split_once("::").unwrap();
     let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(test);
-    // A module that has a directory of its own names what is in that.
+    // A module with a directory of its own declares the modules in that directory.
     let mut open = vec![(directory.join("main.rs"), directory)];
     while let Some((parent, directory)) = open.pop() {
         let text = std::fs::read_to_string(&parent).unwrap();

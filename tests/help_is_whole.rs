@@ -1,7 +1,7 @@
-//! What each program says of itself: help by groups where there is much, examples for each command, completions and a manual page. For
+//! Checks the help of a program: groups if there are many commands, examples for each command, completions and a manual page. For
 //! the tests of every program with commands.
 
-/// Checks a program, given what it prints for some words.
+/// Checks a program; `call` gives its output for some arguments.
 pub(crate) fn help_is_whole(call: impl Fn(&[&str]) -> String) {
     let help = call(&["--help"]);
     let commands = commands(&help);
@@ -18,7 +18,7 @@ pub(crate) fn help_is_whole(call: impl Fn(&[&str]) -> String) {
     }
 }
 
-/// The commands that a program's help lists: below each heading before that of the options.
+/// The commands in a program's help: those below each heading before the options.
 fn commands(help: &str) -> Vec<&str> {
     let (lists, _) = help.split_once("\nOptions:\n").unwrap();
     let lines = lists.lines().skip_while(|line| !line.starts_with("Usage: ")).filter(|line| line.starts_with("  "));

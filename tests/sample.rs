@@ -1,10 +1,10 @@
-//! How many of its cases a test takes that draws them at random. Tests have this file as a module.
+//! The share of its cases that a test with random cases runs. Tests include this file as a module.
 
-/// By hand one case in `many`; with `INTERLOCKING_TESTS=thorough`, as `.ci/run` has it, each of them.
+/// By hand one case in `many`; with `INTERLOCKING_TESTS=thorough`, as `.ci/run` sets it, every case.
 ///
 /// # Panics
 ///
-/// Where the variable says anything else.
+/// If the variable has any other value.
 pub(crate) fn one_in<N: From<u8>>(many: u8) -> N {
     match std::env::var("INTERLOCKING_TESTS") {
         Err(_) => many.into(),

@@ -1,5 +1,5 @@
 //! Every attribute of the manual for nodes that take tokens and need no journal, in one graph that runs; `kinds` has the
-//! others.
+//! other attributes.
 
 use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
@@ -97,7 +97,7 @@ struct Again;
 impl LogicHandler<room::again> for Again {
     async fn run(&self, draft: String, cx: &mut Cx<'_, room::again>) -> Route<room::again> {
         assert_eq!(cx.workspace()?.path, std::env::temp_dir());
-        // The other slot is latched: its value is there still.
+        // The other slot is latched: it still has its value.
         goto!(cx, room::desk, draft)
     }
 }

@@ -1,4 +1,4 @@
-//! A graph may be written by a macro of the user's own.
+//! A user's own macro may write a graph.
 
 use interlocking::graph::Graph as _;
 use interlocking::prelude::*;

@@ -1,4 +1,4 @@
-//! Agents that are kept in their workspaces, and blind to each other.
+//! Agents that are confined to their workspaces, and cannot see each other's.
 
 use askama::Template;
 use interlocking::graph::Graph as _;
@@ -94,7 +94,7 @@ fn who_is_blind_works_apart_and_who_shares_a_workspace_shares_its_isolation() {
             ("tests", Some(Isolation::Clone), "code".to_owned()),
             ("code", Some(Isolation::Sandbox), "tests review".to_owned()),
             ("meet", None, String::new()),
-            // No agent works in it, and the runtime's own code goes where it must.
+            // No agent works in it, and the runtime's own code is not confined.
             ("run", None, String::new()),
             ("mend", Some(Isolation::Clone), String::new()),
             ("review", None, String::new()),

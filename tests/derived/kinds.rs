@@ -1,4 +1,5 @@
-//! The node kinds that stand beside the graph, run child graphs or ask a person: what the derive makes of their rows.
+//! The node kinds that stand beside the graph, run child graphs or ask a person: the rows that the derive writes for
+//! them.
 
 use askama::Template;
 use interlocking::graph::{Asks, Graph, Maps, Remembers, ReportSource, Reports, Stored, Value};

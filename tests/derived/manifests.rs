@@ -1,5 +1,5 @@
-//! A library or program whose manifest says `test = false` or `doctest = false` is not built once more to run nothing. So there must be nothing
-//! to run.
+//! A library or program whose manifest says `test = false` or `doctest = false` is not built again to run no tests. So it must
+//! have none.
 
 #![expect(clippy::unwrap_used, reason = "a workspace that cannot be read should fail its test")]
 

@@ -8,7 +8,7 @@ use std::path::Path;
 const PAGE: &str = include_str!("../../docs/book/src/soundness.md");
 const MENDED: &str = include_str!("mended.rs");
 
-/// Cases that are about the messages, and not about a rule.
+/// Cases about the messages only, and not about a rule.
 const NOT_ON_THE_PAGE: [&str; 4] = ["after_structure", "beside_type_error", "late_for_quorum", "several"];
 
 /// Handles everything, in graphs that are never run.
@@ -276,7 +276,7 @@ mod undecided {
     }
 }
 
-/// What the page says of one case.
+/// The page's text about one case.
 struct Case<'p> {
     name: &'p str,
     wrong: &'p str,
@@ -297,7 +297,7 @@ fn cases() -> Vec<Case<'static>> {
     PAGE.split("<!-- case: ").skip(1).map(case).collect()
 }
 
-/// What rustc says, without the place.
+/// rustc's message without the location.
 pub(super) fn without_place(stderr: &str) -> String {
     let lines =
         stderr.lines().filter(|line| !line.trim_start().starts_with("--> ")).map(|line| match line.split_once(" |") {

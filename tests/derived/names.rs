@@ -1,5 +1,5 @@
-//! Nodes may be called like primitives, crates, keywords and what the derive itself uses, even with the markers in
-//! scope.
+//! Nodes may have the names of primitives, crates, keywords and identifiers of the derive itself, even with the
+//! markers in scope.
 
 #![deny(warnings)]
 

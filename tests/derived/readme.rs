@@ -1,4 +1,4 @@
-//! What the compiler says is what README.md and the pages of the book show of it.
+//! The compiler messages in README.md and on the book's pages are those of the compiler.
 
 #![expect(clippy::unwrap_used, reason = "a page that cannot be read should fail its test")]
 
@@ -10,20 +10,21 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The files of a directory with this ending: their names without it, and their texts.
+/// The files of a directory with this ending: their names without the ending, and their texts.
 fn texts(directory: &Path, ending: &str) -> Vec<(String, String)> {
     let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
     let named = paths.filter_map(|path| Some((path.file_name()?.to_str()?.strip_suffix(ending)?.to_owned(), path)));
     named.map(|(name, path)| (name, fs::read_to_string(path).unwrap())).collect()
 }
 
-/// The blocks of a page that are of this kind.
+/// The blocks of this kind on a page.
 fn blocks<'p>(page: &'p str, kind: &str) -> Vec<&'p str> {
     let start = format!("\n```{kind}\n");
     page.split(&start).skip(1).map(|rest| rest.split_once("\n```").unwrap().0).collect()
 }
 
-/// Each begins with an error and is so many whole lines of what the compiler said to a file of `compile-fail`.
+/// Each shown message begins with an error and consists of whole lines of the compiler's message for a file of
+/// `compile-fail`.
 #[test]
 fn every_message_that_is_shown_is_the_compilers() {
     let said = texts(&root().join("tests/compile-fail"), ".stderr");
@@ -42,7 +43,7 @@ fn every_message_that_is_shown_is_the_compilers() {
     assert!(shown >= 13, "{shown}");
 }
 
-/// README.md says which of its lines is changed before the compiler says that: those files are the README's code, changed so.
+/// README.md says which of its lines must be changed for each message: those files are the README's code with that change.
 #[test]
 fn the_readme_shows_what_is_said_of_its_own_code() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();

@@ -1,4 +1,4 @@
-//! What the check for soundness lets through: a cycle whose author says that it may go on for ever, a latch.
+//! Graphs that the soundness check accepts: a cycle declared as unbounded, and a latch.
 
 use interlocking::agent_calls::AgentCalls;
 use interlocking::graph::Graph as _;
@@ -28,7 +28,7 @@ async fn an_unbounded_cycle_is_accepted_where_it_says_so() {
     assert_eq!(report.outcome.finished(), Some(1_000));
 }
 
-/// The derive asks the same function.
+/// The derive calls the same function.
 #[test]
 fn what_compiles_is_sound() {
     for net in [Watch::net(), Latched::net()] {

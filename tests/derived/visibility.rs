@@ -1,4 +1,5 @@
-//! A public graph may have private handlers and private payloads, and what is derived is silent under strict lints.
+//! A public graph may have private handlers and private payloads, and the derived code causes no warning under
+//! strict lints.
 
 #![deny(warnings, missing_debug_implementations, non_camel_case_types, unreachable_pub)]
 #![deny(
@@ -37,7 +38,7 @@ pub mod news {
     }
 
     impl Newsroom {
-        /// The only way to get one, since it has private fields.
+        /// The only way to make a graph, since it has private fields.
         pub fn open() -> Self {
             Self { write: LogicNode(Write), review: LogicNode(Review), print: LogicNode(Print) }
         }
@@ -77,6 +78,6 @@ fn index<N: interlocking::graph::Node>() -> u16 {
 #[test]
 fn a_marker_is_as_visible_as_its_field() {
     let _graph = news::Newsroom::open();
-    // The markers of the fields that are visible here; `review` is not.
+    // The markers of the fields that are visible here; the marker of `review` is not.
     assert_eq!((index::<news::newsroom::write>(), index::<news::newsroom::print>()), (0, 2));
 }

@@ -1,4 +1,4 @@
-//! Cargo's commands: each with the versions of the lock file, and without a network.
+//! Cargo's commands, each with the versions of the lock file and without network access.
 
 use crate::plan::Set;
 use serde_json::Value;
@@ -14,12 +14,12 @@ pub(crate) struct Cargo {
     target: PathBuf,
 }
 
-/// Downloads what of the lock file's crates for this platform is not here.
+/// Downloads the crates of the lock file that are missing for this platform.
 pub(crate) fn fetch(root: &Path) -> Result<(), String> {
     output(program(root).args(["fetch", "--locked", "--target", "host-tuple"])).map(drop)
 }
 
-/// What the workspace says of its members.
+/// Cargo's metadata about the workspace's members.
 pub(crate) fn metadata(root: &Path) -> Result<Value, String> {
     let said = output(program(root).args(["metadata", "--no-deps", "--locked", "--offline", "--format-version", "1"]))?;
     serde_json::from_str(&said).map_err(|error| format!("cargo's metadata are not JSON: {error}"))
@@ -35,12 +35,12 @@ impl Cargo {
         crates(|tree| of(tree.arg("--locked"), set), root)
     }
 
-    /// The crates that are checked with a set: a set that another has all crates of is a part of that.
+    /// The crates that are checked with a set. A set whose crates are all among those of another set is part of that set.
     pub(crate) fn checked(&self, root: &Path, set: &Set) -> Result<BTreeSet<String>, String> {
         crates(|tree| chosen(tree.arg("--locked"), set), root)
     }
 
-    /// The same of a user's crate.
+    /// The crates of a user's crate, each with its features.
     pub(crate) fn resolved_by_user(&self, users: &Path, name: &str) -> Result<BTreeSet<String>, String> {
         crates(|tree| tree.args(["-p", &format!("user-{name}")]), users)
     }
@@ -58,17 +58,17 @@ impl Cargo {
         self.build(of(program(root).args(["test", "--locked", "--lib", "--tests"]), set)).map(drop)
     }
 
-    /// A user's lock file is made of the workspace's, which has crates that no user's crate needs: it cannot be locked.
+    /// A user's lock file is a copy of the workspace's and has crates that no user's crate needs, so `--locked` would fail.
     pub(crate) fn check_user(&self, users: &Path, name: &str) -> Result<(), String> {
         self.build(program(users).args(["check", "-p", &format!("user-{name}")])).map(drop)
     }
 
-    /// With the features that it asks for, and no other's.
+    /// Checks a project with the features that it asks for, and with those of no other crate.
     pub(crate) fn check_project(&self, users: &Path, name: &str) -> Result<(), String> {
         self.build(program(users).args(["check", "--all-targets", "-p", name])).map(drop)
     }
 
-    /// All at once: what they share is built once. Their programs are built too.
+    /// Tests all projects at once, so that shared crates are built once. Their programs are built too.
     pub(crate) fn test_projects<'n>(
         &self,
         users: &Path,
@@ -78,14 +78,14 @@ impl Cargo {
         self.build(program(users).arg("test").args(chosen)).map(drop)
     }
 
-    /// What it prints.
+    /// Runs a user's crate and gives its output.
     pub(crate) fn run_user(&self, users: &Path, name: &str) -> Result<String, String> {
         let name = format!("user-{name}");
         self.build(program(users).args(["build", "-p", &name, "-p", UNIFIED_USER]))?;
         output(&mut Command::new(self.target.join("debug").join(name)))
     }
 
-    /// With warnings, which cargo repeats of what was checked before, it fails.
+    /// Runs a build. Warnings, which cargo repeats for crates that were checked before, make it fail.
     fn build(&self, command: &mut Command) -> Result<String, String> {
         let (printed, said) = outputs(command.env("CARGO_TARGET_DIR", &self.target).args(["--offline", "--quiet"]))?;
         match said.lines().any(|line| line.starts_with("warning")) {
@@ -95,13 +95,14 @@ impl Cargo {
     }
 }
 
-/// What cargo's tree has. What is compiled for the build itself may have other features than the same crate in the program.
+/// The crates of `cargo tree`. A crate that is compiled for the build itself may have other features than the same crate in the
+/// program.
 fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Result<BTreeSet<String>, String> {
     let mut crates = BTreeSet::new();
     for edges in ["normal,no-proc-macro", "normal,build"] {
         let mut tree = program(directory);
         tree.args(["tree", "--offline", "-e", edges, "--prefix", "none", "-f", "{p} {f}"]);
-        // `default` is a name of other features: it makes no difference by itself.
+        // `default` only stands for other features: it makes no difference by itself.
         crates.extend(output(whose(&mut tree))?.lines().map(|line| {
             let line = line.trim_end_matches(" (*)");
             let (name, features) = line.rsplit_once(' ').unwrap_or((line, ""));
@@ -111,13 +112,13 @@ fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Res
     Ok(crates)
 }
 
-/// The default, and a feature beside it, are checked with others' crates as the workspace has them: of those, what a feature needs shows
-/// where it is alone.
+/// Chooses a set's features. The default, alone or beside a feature, is checked with third-party crates as the workspace has
+/// them: which features of those crates a feature needs shows when the feature is checked alone.
 fn chosen<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
     if set.has_default() { unified(command, set) } else { of(command, set) }
 }
 
-/// With these features alone of ours; others' crates have the features that clippy has checked them with.
+/// With these features only of our crates; third-party crates have the features with which clippy has checked them.
 fn unified<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
     let features = set.features.iter().map(|feature| format!("{}/{feature}", set.package));
     let features: Vec<String> = features.chain([format!("{UNIFIED}/http")]).collect();
@@ -125,7 +126,7 @@ fn unified<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
     command.arg(features.join(","))
 }
 
-/// With these features alone.
+/// With these features only.
 fn of<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
     command.args(["--package", &set.package, "--no-default-features", "--features", &set.list()])
 }
@@ -136,12 +137,12 @@ fn program(directory: &Path) -> Command {
     command
 }
 
-/// What it printed; or what it complained of, with the command, so that it can be tried by hand.
+/// The standard output of a command. The error has the standard error and the command, so that it can be tried by hand.
 fn output(command: &mut Command) -> Result<String, String> {
     Ok(outputs(command)?.0)
 }
 
-/// The same, and what it said beside.
+/// The standard output and the standard error of a command.
 fn outputs(command: &mut Command) -> Result<(String, String), String> {
     let output = command.output().map_err(|error| format!("cargo does not run: {error}"))?;
     let [printed, said] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());

@@ -1,16 +1,17 @@
 //! Checks every feature of every crate by itself and in the sets that users choose: `cargo run --locked -p interlocking-features`.
 //!
-//! Within the workspace features hide each other: what one member turns on, all are built with. So `users` checks crates outside
-//! the workspace, and each set that is not a part of one of them is checked on its own (`plan` has which): a part is a set whose every
-//! crate has the same features there. What is checked comes from `cargo metadata`, so that a new feature is checked without a
-//! word. A warning is an error, also one of a crate that another depends on.
+//! Within the workspace, features hide each other: a feature that one member turns on is on for all members. So `users` checks
+//! crates outside the workspace, and each set that is not part of one of those crates is checked on its own (see `plan`). A set
+//! is part of a crate if each of its crates has the same features there. The sets come from `cargo metadata`, so a new feature is
+//! checked automatically. Warnings are errors, also in a crate that another depends on.
 //!
-//! With `--weigh` it prints what each feature weighs (`weight`), and checks nothing. With other arguments, only that is checked whose
-//! line has one of them: `… -- envoy "user's crate cli"`.
+//! With `--weigh` it prints what each feature costs (`weight`), and checks nothing. With other arguments, it makes only the
+//! checks whose line contains one of them: `… -- envoy "user's crate cli"`.
 //!
-//! Everything is built in the workspace's target directory: what clippy and the tests have built of others' crates is there, and is taken
-//! where the features of these are the same. Which features of others' crates each of ours needs, it shows alone and in users' crates. The
-//! default, features beside it and tests have others' crates as the workspace has them, by `tests/unified`.
+//! Everything is built in the workspace's target directory, so that third-party crates that clippy and the tests have built are
+//! reused where their features are the same. Which features of third-party crates each of our crates needs is tested with the
+//! crate alone and in users' crates. The default, features beside it, and tests have third-party crates as the workspace has
+//! them, by `tests/unified`.
 
 #![expect(clippy::print_stdout, reason = "it reports to whoever runs it")]
 
@@ -39,10 +40,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// What failed.
+/// The checks that failed.
 fn check() -> Result<Vec<String>, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).ok_or("the workspace's root is nowhere")?;
-    // Whatever is missing of the lock file is fetched here, so that the checks need no network.
+    // Crates of the lock file that are missing are fetched here, so that the checks need no network access.
     cargo::fetch(root)?;
     let metadata = cargo::metadata(root)?;
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -55,7 +56,7 @@ fn check() -> Result<Vec<String>, String> {
 
     let users = users::written(root, &plan::features_of(&metadata, "interlocking"))?;
     let place = users.place.path();
-    // What is checked, with the crates of each: what a user's crate is made of need not be checked once more.
+    // The crates of each set that is checked: a set whose crates are all part of a user's crate is not checked again.
     let mut seen = Vec::new();
     for name in &users.names {
         let what = format!("user's crate {name}");
@@ -100,7 +101,7 @@ fn check() -> Result<Vec<String>, String> {
 
 struct Checks {
     failed: Vec<String>,
-    /// None: all.
+    /// The arguments that choose checks; empty for all.
     wanted: Vec<String>,
     begun: Instant,
 }
@@ -110,7 +111,7 @@ impl Checks {
         self.wanted.is_empty() || self.wanted.iter().any(|wanted| what.contains(wanted))
     }
 
-    /// Whether it was checked, and found right.
+    /// Makes a check, if it is chosen; whether it was made and succeeded.
     fn one(&mut self, what: &str, check: impl FnOnce() -> Result<(), String>) -> bool {
         if !self.wants(what) {
             return false;

@@ -1,10 +1,10 @@
-//! Which sets of features are checked, of what `cargo metadata` says that there are.
+//! Chooses the sets of features to check, from `cargo metadata`.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A package with these of its features and no others, whatever its default is.
+/// A package with these of its features and no others, regardless of its default.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Set {
     pub(crate) package: String,
@@ -16,7 +16,7 @@ impl Set {
         Self { package: package.to_owned(), features: features.into_iter().map(str::to_owned).collect() }
     }
 
-    /// Whether the default is in it, whose features are each checked alone, too.
+    /// Whether the set contains the default. Each of the default's features is also checked alone.
     pub(crate) fn has_default(&self) -> bool {
         self.features.contains("default")
     }
@@ -35,8 +35,8 @@ impl fmt::Display for Set {
     }
 }
 
-/// Of every package that is published: without features; each by itself; and each beside the default, which is what adding a
-/// feature to a dependency gives. Clippy has all of them together.
+/// The sets of every published package: without features, each feature by itself, and each beside the default, as when a user
+/// adds a feature to a dependency. Clippy checks all features together.
 pub(crate) fn sets(metadata: &Value) -> BTreeSet<Set> {
     let mut sets = BTreeSet::new();
     for package in packages(metadata).filter(is_published) {
@@ -50,22 +50,23 @@ pub(crate) fn sets(metadata: &Value) -> BTreeSet<Set> {
     sets
 }
 
-/// The tests that are compiled: of packages that have features, without any; of those whose manifest says so, `[package.metadata.features]
-/// tests = "compile"`, with each by itself, too. With all features they are compiled with the workspace. Those of a package with many
-/// features are of all of it, which is its default.
+/// The sets with which tests are compiled. For packages with few features: without features. For packages whose manifest says
+/// `[package.metadata.features] tests = "compile"`: also with each feature by itself. With all features, tests are compiled with
+/// the workspace. The tests of a package with many features are written for its default, which has all of them.
 pub(crate) fn with_tests(metadata: &Value) -> BTreeSet<Set> {
     let few = |package: &&Value| (1..=FEW).contains(&features_in(package).len());
     let without = packages(metadata).filter(is_published).filter(few).map(|package| Set::new(name_of(package), []));
     without.chain(each_alone(metadata, "compile")).collect()
 }
 
-/// The tests that are run without features and with each by itself: of the packages whose manifest says `tests = "run"`. They are those
-/// whose tests take seconds and do other things with fewer features. The others' run with the workspace, and with `http` in a step of their own.
+/// The sets with which tests are run: without features and with each by itself, for packages whose manifest says `tests = "run"`.
+/// These are packages whose tests take seconds and behave differently with fewer features. Other tests run with the workspace,
+/// and with `http` in a step of their own.
 pub(crate) fn run_tests(metadata: &Value) -> BTreeSet<Set> {
     each_alone(metadata, "run").collect()
 }
 
-/// Without features and with each by itself: the packages in whose manifest this is to be done with tests.
+/// Sets without features and with each feature by itself, for the packages whose manifest has this value of `tests`.
 fn each_alone<'m>(metadata: &'m Value, tests: &'m str) -> impl Iterator<Item = Set> + 'm {
     let says_so = move |package: &&Value| package["metadata"]["features"]["tests"] == *tests;
     packages(metadata).filter(says_so).flat_map(|package| {
@@ -74,10 +75,10 @@ fn each_alone<'m>(metadata: &'m Value, tests: &'m str) -> impl Iterator<Item = S
     })
 }
 
-/// So many features are few.
+/// The number of features up to which a package has few.
 const FEW: usize = 3;
 
-/// The features of one package, but its default.
+/// The features of a package, without `default`.
 pub(crate) fn features_of<'m>(metadata: &'m Value, package: &str) -> BTreeSet<&'m str> {
     let mut features = packages(metadata).find(|found| name_of(found) == package).map(features_in).unwrap_or_default();
     features.remove("default");
@@ -88,7 +89,7 @@ fn packages(metadata: &Value) -> impl Iterator<Item = &Value> {
     metadata["packages"].as_array().into_iter().flatten()
 }
 
-/// An empty list of registries says that it is none's.
+/// Whether a package is published: an empty list of registries means that it is not.
 fn is_published(package: &&Value) -> bool {
     package["publish"].as_array().is_none_or(|to| !to.is_empty())
 }

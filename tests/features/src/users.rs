@@ -1,7 +1,9 @@
-//! Crates as users have them, outside the workspace: those of `users/`, README.md's, and what `cargo interlocking new` writes.
+//! Crates as users have them, outside the workspace: those of `users/`, of README.md, and those that `cargo interlocking new`
+//! writes.
 //!
-//! They are members of one workspace in a temporary directory, so that they share a lock file, which begins as ours: their
-//! crates are of the versions that are tested here. Each is checked by itself; what is run is built together.
+//! They are members of one workspace in a temporary directory, so that they share a lock file. It starts as a copy of this
+//! workspace's, so that the crates have the versions that are tested here. Each crate is checked by itself; the programs that
+//! are run are built together.
 
 use crate::cargo::UNIFIED_USER;
 use cargo_interlocking::{InvalidName, Shape, Source};
@@ -13,11 +15,11 @@ use tempfile::TempDir;
 pub(crate) struct Users {
     pub(crate) place: TempDir,
     pub(crate) names: BTreeSet<String>,
-    /// The packages of the projects that `cargo interlocking new` writes, one a shape.
+    /// The packages of the projects that `cargo interlocking new` writes, one for each shape.
     pub(crate) projects: BTreeSet<String>,
 }
 
-/// Writes them. There is one for every feature of the facade, of its name.
+/// Writes the crates. Each feature of the facade has a crate of the same name.
 pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, String> {
     let place = TempDir::new().map_err(|error| format!("there is no temporary directory: {error}"))?;
     let sources = root.join("tests/features/users");
@@ -61,7 +63,7 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, S
         projects.insert(name);
     }
 
-    // What runs shares the crates of others with the workspace's tests.
+    // With this crate, the programs that are run share the third-party crates of the workspace's tests.
     let unified = place.path().join(UNIFIED_USER);
     fs::create_dir_all(unified.join("src")).map_err(|error| format!("{}: {error}", unified.display()))?;
     write(
@@ -85,7 +87,8 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, S
 }
 
 impl Users {
-    /// Cargo chooses another version for a user's crate if the lock file has none that fits what the crate asks for.
+    /// Checks the versions: cargo chooses another version for a user's crate if the lock file has none that meets the crate's
+    /// requirement.
     pub(crate) fn versions_are_those_of(&self, root: &Path) -> Result<(), String> {
         let ours = read(&root.join("Cargo.lock"))?;
         let theirs = read(&self.place.path().join("Cargo.lock"))?;
@@ -99,7 +102,8 @@ impl Users {
     }
 }
 
-/// A workspace's profiles of others' crates, so that these are not compiled once more. No user has those of ours.
+/// A workspace's profiles for third-party crates, so that these are not compiled again. Users have no profiles for the
+/// workspace's crates.
 fn profiles(manifest: &str) -> String {
     let tables = manifest.split("\n[").filter(|table| table.starts_with("profile."));
     tables.filter(|table| !table.contains(".package.interlocking-")).map(|table| format!("[{table}\n")).collect()
@@ -111,7 +115,7 @@ fn versions(lock: &str) -> BTreeSet<&str> {
     packages.filter_map(|package| package.match_indices('\n').nth(1).map(|(end, _)| &package[..end])).collect()
 }
 
-/// `CHECKOUT` stands for the workspace's root.
+/// Writes a crate. In its manifest, `CHECKOUT` stands for the workspace's root.
 fn write_user(root: &Path, place: &Path, name: &str, manifest: &str, program: &str) -> Result<(), String> {
     let directory = place.join(name);
     fs::create_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
@@ -123,7 +127,7 @@ fn write_user(root: &Path, place: &Path, name: &str, manifest: &str, program: &s
     write(&directory.join("main.rs"), program)
 }
 
-/// The first block of a page that is of this kind.
+/// The first block of this kind on a page.
 fn block<'p>(page: &'p str, kind: &str) -> Result<&'p str, String> {
     let start = format!("\n```{kind}\n");
     let after = page.split_once(&start).and_then(|(_, rest)| rest.split_once("\n```"));

@@ -1,8 +1,8 @@
-//! What each feature of `interlocking` weighs, as `docs/book/src/features.md` says it: `cargo run -p interlocking-features -- --weigh`, or
-//! `… --weigh sqlite cli` for some.
+//! Measures what each feature of `interlocking` costs, as `docs/book/src/features.md` reports it: `cargo run -p
+//! interlocking-features -- --weigh`, or `… --weigh sqlite cli` for some features.
 //!
-//! Each set is checked in a target directory of its own, so that everything of it is compiled. What counts is the time of processors, which
-//! hardly depends on how many there are and what else they do. Reads `/proc`, so it needs Linux.
+//! Each set is checked in a target directory of its own, so that all of its crates are compiled. The measure is processor time,
+//! which hardly depends on the number of processors and on other load. Reads `/proc`, so it needs Linux.
 
 use crate::cargo::Cargo;
 use crate::plan::{Set, features_of};
@@ -10,12 +10,12 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Prints a row for each of these features, and for every one where none is named: its crates, how many of them are not the default's, and
-/// the seconds of a processor.
+/// Prints a row for each of these features, or for every feature if none is named: the number of its crates, how many of those
+/// the default does not have, and the processor time in seconds.
 ///
 /// # Errors
 ///
-/// Where there is no such feature, or cargo fails.
+/// If a feature is unknown, or cargo fails.
 pub(crate) fn print(root: &Path, metadata: &Value, wanted: &[String]) -> Result<(), String> {
     let all: Vec<&str> = ["none", "default"].into_iter().chain(features_of(metadata, "interlocking")).collect();
     if let Some(unknown) = wanted.iter().find(|feature| !all.contains(&feature.as_str())) {
@@ -33,20 +33,20 @@ pub(crate) fn print(root: &Path, metadata: &Value, wanted: &[String]) -> Result<
     Ok(())
 }
 
-/// One feature by itself; none where it has no name.
+/// A feature by itself; without features if the name is empty.
 fn set(feature: &str) -> Set {
     Set::new("interlocking", Some(feature).filter(|feature| !feature.is_empty()))
 }
 
-/// How many crates are compiled, the set's own included.
+/// The number of crates that are compiled, the set's own included.
 fn crates(root: &Path, set: &Set) -> Result<usize, String> {
     let resolved = Cargo::in_target("".into()).resolved(root, set)?;
-    // Its name and version, behind what it is compiled for: what is built twice, for a build script too, is one.
+    // The name and version, without the target of the compilation: a crate that is also built for a build script counts once.
     let named = resolved.iter().map(|line| line.split(' ').skip(1).take(2).collect::<Vec<_>>());
     Ok(named.collect::<BTreeSet<_>>().len())
 }
 
-/// How long processors need to check all of it.
+/// The processor time, in seconds, of checking the whole set.
 fn seconds(root: &Path, set: &Set) -> Result<f64, String> {
     let target = tempfile::tempdir().map_err(|error| format!("no target directory: {error}"))?;
     let before = of_children()?;
@@ -54,11 +54,11 @@ fn seconds(root: &Path, set: &Set) -> Result<f64, String> {
     Ok(of_children()? - before)
 }
 
-/// How long the programs have run that this one has started and waited for, in seconds of a processor.
+/// The processor time, in seconds, of the child processes for which this process has waited.
 fn of_children() -> Result<f64, String> {
     let stat = std::fs::read_to_string("/proc/self/stat").map_err(|error| format!("/proc/self/stat: {error}"))?;
-    // The name of the program, in parentheses, may hold anything. `cutime` and `cstime` are the 14th and 15th field behind it, in
-    // hundredths of a second.
+    // The name of the program, in parentheses, may contain any character. `cutime` and `cstime` are the 14th and 15th field after
+    // it, in hundredths of a second.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     Ok(fields.skip(13).take(2).filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0)
 }

@@ -1,4 +1,4 @@
-//! Rule 11 by enumeration: every simple cycle of the edges that no budget bounds.
+//! Rule 11 by enumeration: every simple cycle of edges that no budget bounds.
 
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Visits};
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ pub fn kept_edges(table: &Table) -> BTreeSet<(String, String)> {
         let mut keep = |goto: &Goto| {
             edges.insert((row.name.clone(), goto.to.node.clone()));
         };
-        // An edge with a budget is spent in the end; then its route is taken.
+        // An edge with a budget is exhausted in the end; then its route is taken.
         let unbudgeted = || row.goto.iter().filter(|goto| goto.times.is_none());
         let routes = || row.goto.iter().filter_map(|goto| goto.exhausted.as_deref());
         match row.visits {
@@ -34,8 +34,8 @@ pub fn kept_edges(table: &Table) -> BTreeSet<(String, String)> {
     edges
 }
 
-/// The nodes from which an event may take the run: those that its redirects clear, where no budget bounds these. The
-/// nodes' own budgets do not count: the token is taken before its entry is counted.
+/// The nodes from which an event may move the run: those that its redirects clear, except redirects with a budget.
+/// The nodes' own budgets do not count: the token is taken before its entry is counted.
 fn taken_from(table: &Table, event: &NodeRow) -> BTreeSet<String> {
     let edges = event.goto.iter().filter(|goto| goto.times.is_none());
     let redirects = edges.chain(event.routes()).filter(|goto| !goto.to.is_exit());
@@ -48,7 +48,7 @@ fn taken_from(table: &Table, event: &NodeRow) -> BTreeSet<String> {
     taken.map(|row| row.name.clone()).collect()
 }
 
-/// All simple cycles of those edges, each beginning with its first node in the table.
+/// All simple cycles of these edges, each beginning with its first node in the table.
 pub fn unbounded(table: &Table) -> BTreeSet<Vec<String>> {
     up_to(table, 1000)
 }
@@ -58,7 +58,7 @@ pub fn is_unbounded(table: &Table) -> bool {
     !up_to(table, 1).is_empty()
 }
 
-/// So many of the cycles, at least: what is looked at by then is looked at to its end.
+/// At least `enough` of the cycles, if there are so many: a search that has begun is completed.
 fn up_to(table: &Table, enough: usize) -> BTreeSet<Vec<String>> {
     let edges = kept_edges(table);
     let mut cycles = BTreeSet::new();

@@ -1,14 +1,14 @@
-//! Tables whose edges have budgets, in the place of those of nodes or beside them.
+//! Tables whose edges have budgets, instead of those of nodes or in addition to them.
 
 use crate::generate::{self, Dice};
 use crate::mutate;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, Table, Visits};
 
-/// The most edges with a budget that the brute force counts.
+/// The largest number of edges with a budget for which the brute force has counters.
 pub const EDGES: usize = 16;
 
-/// The table of `seed`: one of the common generator whose edges have budgets.
+/// The table of `seed`: one of the common generator, with budgets on edges.
 pub fn budgeted(seed: u64) -> Table {
     let mut dice = Dice::new(seed ^ 0xed6e);
     loop {
@@ -20,7 +20,7 @@ pub fn budgeted(seed: u64) -> Table {
     }
 }
 
-/// Gives budgets to edges, most of them to those that lead back; how many.
+/// Gives budgets to edges, mostly to those that lead back; returns their number.
 pub fn give_budgets(dice: &mut Dice, table: &mut Table) -> usize {
     let targets = mutate::all_targets(table);
     let names: Vec<String> = table.nodes.iter().map(|row| row.name.clone()).collect();
@@ -50,7 +50,7 @@ pub fn give_budgets(dice: &mut Dice, table: &mut Table) -> usize {
             }
             .map(Box::new);
         }
-        // Often the edge's budget is the only one.
+        // Often the edge's budget is the only budget.
         if row.goto.iter().any(|goto| goto.times.is_some()) && row.visits != Some(Visits::Unbounded) && dice.percent(70)
         {
             row.visits = None;

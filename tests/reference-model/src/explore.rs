@@ -1,4 +1,4 @@
-//! All states of a table, one by one, and which rules its runs break.
+//! Enumerates all states of a table and the rules that its runs break.
 
 use crate::cycles;
 use crate::rules::{Budgets, Move, Outcome, Rules, Set, Starts, State};
@@ -9,62 +9,62 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::ops::Range;
 
-/// A broken rule, as far as two ways of finding it must agree.
+/// A broken rule, in the detail in which the brute force and the check must agree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Broken {
     /// A place gets a second token.
     DoubleToken {
-        /// The node that sends it.
+        /// The node that sends the second token.
         from: String,
         /// The place.
         place: String,
     },
-    /// The run ends while others are at work, or wait.
+    /// The run ends while other nodes work or wait.
     LiveAtExit {
-        /// The node that ends it.
+        /// The node that ends the run.
         from: String,
     },
-    /// The joins that wait for ever: one is starved, several are deadlocked.
+    /// The joins that wait for ever: a single join is starved, several are deadlocked.
     Stuck {
-        /// By name.
+        /// The names of the joins.
         joins: BTreeSet<String>,
     },
-    /// The nodes that may change one workspace at once.
+    /// The nodes that may change one workspace at the same time.
     SharedWorkspace {
-        /// By name.
+        /// The names of the nodes.
         nodes: BTreeSet<String>,
     },
-    /// Rule 11: a cycle that nothing bounds.
+    /// Rule 11: no budget bounds some cycle.
     UnboundedCycle,
-    /// A handler starts in no run.
+    /// A node's handler starts in no run.
     NeverRuns {
-        /// Whose.
+        /// The name of the node.
         node: String,
     },
-    /// No run comes to its end.
+    /// No run reaches the exit.
     ExitUnreachable,
-    /// From some state no run comes to its end.
+    /// From some state, no run reaches its end.
     NoWayOut,
 }
 
 impl Broken {
-    /// Whether it is about where tokens are, so that nothing is said of how the run would go on.
+    /// Whether the rule is about the places of tokens. Then nothing is reported about how the run would go on.
     pub fn ends_the_run(&self) -> bool {
         matches!(self, Self::DoubleToken { .. } | Self::LiveAtExit { .. } | Self::Stuck { .. })
     }
 
-    /// Whether a way leads there. To who works beside the graph none does.
+    /// Whether a path leads to the broken rule. There is none to a node that works beside the graph.
     pub fn has_way(&self) -> bool {
         self.ends_the_run() || matches!(self, Self::SharedWorkspace { .. })
     }
 }
 
-/// What exploring a table found.
+/// The result of exploring a table.
 #[derive(Debug)]
 pub struct Explored {
-    /// How many there are.
+    /// The number of states.
     pub states: usize,
-    /// The rules that are broken, with the fewest node executions that lead there (0 where there is no path).
+    /// The broken rules, each with the smallest number of node executions that leads to it (0 where there is no path).
     pub broken: BTreeMap<Broken, u32>,
     /// Whether some run never ends.
     pub endless: bool,
@@ -79,7 +79,7 @@ pub fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<Explored
     Some(explored)
 }
 
-/// Whether no rule is broken; `None` where there is no knowing within `limit` states.
+/// Whether no rule is broken; `None` if `limit` states do not decide it.
 pub fn is_sound(table: &Table, limit: usize) -> Option<bool> {
     if cycles::is_unbounded(table) {
         return Some(false);
@@ -87,11 +87,11 @@ pub fn is_sound(table: &Table, limit: usize) -> Option<bool> {
     Some(explore_until(table, Budgets::OneBit, limit, true)?.broken.is_empty())
 }
 
-/// Explores `table`, all of it or until a rule is `broken`; cycles without a budget aside.
+/// Explores `table`, either completely or until a rule is `broken`, except for rule 11 (cycles without a budget).
 fn explore_until(table: &Table, budgets: Budgets, limit: usize, broken: bool) -> Option<Explored> {
     let rules = Rules::new(table, budgets, Starts::Any);
     let graph = Graph::until(&rules, limit, broken)?;
-    // Rule 12: where everything is bounded, every run ends.
+    // Rule 12: if everything is bounded, every run ends.
     let is_unbounded = table.nodes.iter().any(|row| row.visits == Some(Visits::Unbounded));
     let mut broken = minimal(graph.broken(&rules));
     if broken.keys().any(Broken::ends_the_run) {
@@ -100,7 +100,7 @@ fn explore_until(table: &Table, budgets: Budgets, limit: usize, broken: bool) ->
         broken.extend(writers::beside(table).into_iter().map(|nodes| (Broken::SharedWorkspace { nodes }, 0)));
         broken.extend(never_runs(table, &graph.handled).into_iter().map(|node| (Broken::NeverRuns { node }, 0)));
         if !graph.exits {
-            // That says all: there is no way out from anywhere.
+            // This implies that no state has a way out.
             broken.insert(Broken::ExitUnreachable, 0);
         } else if is_unbounded && graph.has_no_way_out() {
             broken.insert(Broken::NoWayOut, 0);
@@ -109,15 +109,15 @@ fn explore_until(table: &Table, budgets: Budgets, limit: usize, broken: bool) ->
     Some(Explored { states: graph.states.len(), broken, endless: graph.is_cyclic() })
 }
 
-/// Every state that runs come to, and the moves between them.
+/// Every reachable state, and the moves between states.
 #[derive(Default)]
 pub struct Graph {
-    /// By number; a run begins in the first.
+    /// The states by number; a run begins in the first.
     pub states: Vec<State>,
-    /// By state: where its moves are among all.
+    /// The range of each state's moves in `edges`.
     moves: Vec<Range<usize>>,
     edges: Vec<(Move, usize)>,
-    /// The states in which a run may end as it should.
+    /// The states in which a run may end properly.
     ends: Vec<usize>,
     exits: bool,
     /// The nodes whose handler starts in some run.
@@ -135,12 +135,13 @@ enum Breach {
 }
 
 impl Graph {
-    /// Breadth first by node executions: neither a start nor a message that leaves the run as it is is a step.
+    /// Explores breadth first by node executions: a start, or a message that leaves the run as it is, does not count as a
+    /// step.
     pub fn of(rules: &Rules, limit: usize) -> Option<Self> {
         Self::until(rules, limit, false)
     }
 
-    /// The same, or what there is of it when the first rule is `broken`.
+    /// The same; if `broken`, stops at the first broken rule and gives the graph so far.
     fn until(rules: &Rules, limit: usize, broken: bool) -> Option<Self> {
         let mut graph = Self::default();
         let mut known = Known::default();
@@ -220,7 +221,7 @@ impl Graph {
         Some(graph)
     }
 
-    /// The moves from a state, and where they lead.
+    /// The moves from a state, each with the state that it leads to.
     pub fn edges(&self, at: usize) -> &[(Move, usize)] {
         &self.edges[self.moves[at].clone()]
     }
@@ -248,8 +249,8 @@ impl Graph {
         self.broken.iter().map(|(&rule, &steps)| (named(rule), steps)).collect()
     }
 
-    /// Whether from some state no end can be reached. A message may be the end of a run that would go on for ever, though
-    /// never the rescue of one that is stuck.
+    /// Whether some state has no path to an end. A message may end a run that would otherwise go on for ever, but it
+    /// never rescues a run that is stuck.
     fn has_no_way_out(&self) -> bool {
         let mut before = vec![Vec::new(); self.states.len()];
         for at in 0..self.states.len() {
@@ -287,7 +288,7 @@ impl Graph {
     }
 }
 
-/// Without the sets of joins that contain another.
+/// Removes the sets of joins that contain another set.
 fn minimal(broken: BTreeMap<Broken, u32>) -> BTreeMap<Broken, u32> {
     let sets: Vec<BTreeSet<String>> = broken
         .keys()
@@ -299,7 +300,7 @@ fn minimal(broken: BTreeMap<Broken, u32>) -> BTreeMap<Broken, u32> {
     broken
 }
 
-/// The nodes whose handler starts in no run. Who waits for messages or watches is not waited for.
+/// The nodes whose handler starts in no run. Events and observers are left out.
 fn never_runs(table: &Table, handled: &Set) -> Vec<String> {
     let runs =
         |name: &str| table.nodes.iter().position(|row| row.name == name).is_some_and(|at| handled >> at & 1 == 1);
@@ -311,12 +312,12 @@ fn never_runs(table: &Table, handled: &Set) -> Vec<String> {
     never.map(|row| row.name.clone()).collect()
 }
 
-/// Where each state stands among all, found by its hash.
+/// The index of each state in the list of all, found by hash.
 #[derive(Default)]
 struct Known(HashTable<u32>);
 
 impl Known {
-    /// Where `state` stands among `states`; at their end if it is new.
+    /// The index of `state` in `states`; a new state is appended.
     fn find_or_add(&mut self, state: State, states: &mut Vec<State>) -> usize {
         let hash = |state: &State| Hashes::default().hash_one(state);
         let entry = self.0.entry(hash(&state), |&at| states[at as usize] == state, |&at| hash(&states[at as usize]));
@@ -331,7 +332,7 @@ impl Known {
 /// The hashes of states.
 pub type Hashes = BuildHasherDefault<Quick>;
 
-/// A hash that is quick on a few words, also in debug builds.
+/// A hash function that is fast on a few words, also in debug builds.
 #[derive(Default)]
 pub struct Quick(u64);
 

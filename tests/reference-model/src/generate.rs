@@ -1,17 +1,17 @@
-//! Tables from a seed: composed of blocks that go together, then disturbed; or plain noise.
+//! Random tables from a seed: either composed of matching blocks and then disturbed, or noise.
 
 use crate::mutate;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
 
-/// The most nodes that a table has.
+/// The largest number of nodes in a table.
 pub const NODES: usize = 12;
 
-/// A small generator of numbers that is the same everywhere (SplitMix64).
+/// A small random number generator that gives the same numbers on all platforms (SplitMix64).
 pub struct Dice(u64);
 
 impl Dice {
-    /// The same numbers for the same seed.
+    /// A generator that gives the same numbers for the same seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
     }
@@ -25,18 +25,18 @@ impl Dice {
         ((mixed ^ mixed >> 31) % bound as u64) as usize
     }
 
-    /// True so many times in a hundred.
+    /// True with a probability of `chance` percent.
     pub fn percent(&mut self, chance: usize) -> bool {
         self.below(100) < chance
     }
 
-    /// One of these.
+    /// A random element.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 }
 
-/// The table of `seed`; one that [`Net::new`] accepts.
+/// The table of `seed`, which [`Net::new`] accepts.
 pub fn table(seed: u64) -> Table {
     let mut dice = Dice::new(seed);
     if dice.percent(15) {
@@ -55,7 +55,7 @@ pub fn table(seed: u64) -> Table {
     table
 }
 
-/// Blocks inside blocks. Undisturbed it is mostly sound.
+/// Nested blocks. Without disturbances the table is mostly sound.
 fn composed(dice: &mut Dice) -> Table {
     let size = 2 + dice.below(NODES - 3);
     let mut table = block(dice, size);
@@ -63,7 +63,7 @@ fn composed(dice: &mut Dice) -> Table {
     table
 }
 
-/// Blocks inside a block of about so many nodes, that go on one after the other or side by side.
+/// Nested blocks in one of about `size` nodes, one after the other or side by side.
 pub fn block(dice: &mut Dice, size: usize) -> Table {
     let mut blocks = Blocks { dice, rows: Vec::new(), left: size, scope: Vec::new() };
     let entry = blocks.block("exit", None);
@@ -112,7 +112,7 @@ fn beside(dice: &mut Dice, rows: &mut Vec<NodeRow>) {
     }
 }
 
-/// Where a message may take a run: mostly from everywhere, so that nothing is left behind.
+/// A redirect of a message: mostly from everywhere, so that no token is left behind.
 fn redirect(dice: &mut Dice, rows: &[NodeRow], plain: &[String]) -> Goto {
     let to: &String = dice.pick(plain);
     match dice.below(10) {
@@ -126,14 +126,15 @@ fn redirect(dice: &mut Dice, rows: &[NodeRow], plain: &[String]) -> Goto {
 struct Blocks<'d> {
     dice: &'d mut Dice,
     rows: Vec<NodeRow>,
-    /// How many more nodes there may be.
+    /// The number of nodes that may still be added.
     left: usize,
-    /// The nodes that begin what a branch may go back to, and what must be cancelled for that.
+    /// The first nodes of blocks to which a branch may go back, each with what must be cancelled for that.
     scope: Vec<(String, Vec<String>)>,
 }
 
 impl Blocks<'_> {
-    /// Adds a block that ends at `next`; gives its first node. `inner` names the join whose slot ends the branch.
+    /// Adds a block that ends at `next`, and gives its first node. `inner` names the join whose slot ends the
+    /// branch.
     fn block(&mut self, next: &str, inner: Option<&str>) -> String {
         let choice = match self.left {
             0 | 1 => 0,
@@ -154,7 +155,7 @@ impl Blocks<'_> {
         let kinds = [NodeKind::Logic, NodeKind::Logic, NodeKind::Llm, NodeKind::Llm, NodeKind::Human, NodeKind::Map];
         self.left = self.left.saturating_sub(1);
         let row = NodeRow::new(format!("n{}", self.rows.len()), *self.dice.pick(&kinds));
-        // Its place in the table; what it is comes with `set`.
+        // Reserves its place in the table; `set` sets the content.
         self.rows.push(row.clone());
         row
     }
@@ -176,7 +177,7 @@ impl Blocks<'_> {
         if self.dice.percent(if inner.is_some() { 25 } else { 10 }) {
             row = row.goto("exit", &["*"]);
         }
-        // Gives up what runs beside it and begins again.
+        // Cancels what runs beside it and begins again.
         if let Some((first, cancelled)) = self.scope.last().cloned().filter(|_| self.dice.percent(20)) {
             let mut cancels: Vec<&str> = cancelled.iter().map(String::as_str).collect();
             cancels.push(inner.unwrap());
@@ -217,7 +218,7 @@ impl Blocks<'_> {
         let judge = self.fresh();
         let name = judge.name.clone();
         let body = self.block(&name, inner);
-        // Sometimes the judge is never content.
+        // Sometimes the judge never accepts.
         if self.dice.percent(8) {
             self.set(judge.goto(&body, &[]).unbounded());
             return body;
@@ -232,7 +233,7 @@ impl Blocks<'_> {
         body
     }
 
-    /// A fork and its join; the join may send one branch off again if the others' slots are latched.
+    /// A fork and its join. The join may start one branch again if the others' slots are latched.
     fn parallel(&mut self, next: &str, inner: Option<&str>) -> String {
         let mut fork = self.fresh();
         fork.kind = if self.dice.percent(50) { NodeKind::Fork } else { fork.kind };
@@ -248,7 +249,7 @@ impl Blocks<'_> {
         for branch in 0..width {
             let slot = format!("{}.{}", join.name, ["a", "b", "c"][branch]);
             let before = self.rows.len();
-            // The last branch may start over what the others have begun.
+            // The last branch may restart what the others have begun.
             let begun: Vec<String> = self.rows[at + 1..].iter().map(|row| row.name.clone()).collect();
             let restarts = branch + 1 == width && self.dice.percent(60);
             if restarts {
@@ -283,7 +284,7 @@ impl Blocks<'_> {
     }
 }
 
-/// Any edges between any nodes.
+/// Random edges between random nodes.
 fn noise(dice: &mut Dice) -> Table {
     let kinds = [NodeKind::Logic, NodeKind::Llm, NodeKind::Join, NodeKind::Join];
     let mut rows: Vec<NodeRow> = Vec::new();

@@ -1,13 +1,13 @@
-//! What tests hold the check for soundness and the runtime to: the rules of runs and nothing else, and random tables to try
-//! them on.
+//! The reference for tests of the soundness check and of the runtime: a direct implementation of the rules of runs, and random
+//! tables to test with.
 //!
-//! - [`rules`] says what a run may do next, without nets, frontiers or reductions; [`cycles`] and [`writers`] are parts of that
-//!   which read a table alone.
-//! - [`explore`] finds every state that runs of a table come to, and the rules that they break.
-//! - [`generate`] makes a random table from a seed; [`quorums`] makes tables whose joins have quorums, [`edge_budgets`] tables
-//!   whose edges have budgets; [`mutate`] changes one thing in a table.
+//! - [`rules`]: what a run may do next, without nets, frontiers or reductions; [`cycles`] and [`writers`]: the rules that need
+//!   only the table.
+//! - [`explore`]: every state that runs of a table reach, and the rules that they break.
+//! - [`generate`]: a random table from a seed; [`quorums`]: tables whose joins have quorums; [`edge_budgets`]: tables whose
+//!   edges have budgets; [`mutate`]: changes of one thing in a table.
 //!
-//! Tests alone use it, so its functions panic where a table is not valid.
+//! Only tests use this crate, so its functions panic on invalid tables.
 
 #![expect(clippy::unwrap_used, reason = "tests alone use it")]
 

@@ -3,16 +3,16 @@
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Target};
 use std::fmt::Arguments;
 
-/// One row that differs, and in which way.
+/// A table with one changed row, and a description of the change.
 pub struct Mutant {
-    /// In words.
+    /// A description of the change.
     pub what: String,
     at: usize,
     row: NodeRow,
 }
 
 impl Mutant {
-    /// `table` with this row.
+    /// `table` with the changed row.
     pub fn of(self, table: &Table) -> Table {
         let mut table = table.clone();
         table.nodes[self.at] = self.row;
@@ -21,7 +21,7 @@ impl Mutant {
     }
 }
 
-/// Names the node at `at` as a source of every slot to which it goes by the slot's name.
+/// Adds the node at `at` to the sources of each slot that is among its targets.
 pub fn name_sources(table: &mut Table, at: usize) {
     let source = table.nodes[at].name.clone();
     let targets: Vec<Target> = table.nodes[at].targets().cloned().collect();
@@ -47,7 +47,7 @@ pub fn mutants(table: &Table) -> Vec<Mutant> {
     mutants
 }
 
-/// The one mutant of `table` that `pick` chooses among so many, without making the others; nothing if there is none.
+/// Makes only the mutant of `table` whose index `pick` chooses, given their number; `None` if there is none.
 pub fn one(table: &Table, pick: impl FnOnce(usize) -> usize) -> Option<Table> {
     let mut many = 0;
     each(table, &mut |_, _, _| many += 1);
@@ -65,10 +65,10 @@ pub fn one(table: &Table, pick: impl FnOnce(usize) -> usize) -> Option<Table> {
     Some(mutant)
 }
 
-/// What makes a row of a table that of a mutant.
+/// Changes a row of a table into that of a mutant.
 type Change<'c> = &'c dyn Fn(&mut NodeRow);
 
-/// Gives `visit` each change that makes a mutant, with the position of its row.
+/// Calls `visit` with each change that makes a mutant, and the position of its row.
 fn each(table: &Table, visit: &mut dyn FnMut(usize, Arguments<'_>, Change<'_>)) {
     let targets = all_targets(table);
     for (at, row) in table.nodes.iter().enumerate() {
@@ -212,7 +212,7 @@ fn each(table: &Table, visit: &mut dyn FnMut(usize, Arguments<'_>, Change<'_>)) 
     }
 }
 
-/// Every target that a token can go to, joins slot by slot and by their name.
+/// Every target of a token: joins slot by slot, and also by name.
 pub fn all_targets(table: &Table) -> Vec<Target> {
     let mut targets = vec![Target::from("exit")];
     for row in &table.nodes {

@@ -1,9 +1,9 @@
-//! The names of a table, looked up one by one.
+//! Resolves the names of a table.
 
 use crate::rules::{EXIT, Failing, Set, Way};
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
 
-/// What the names of a table stand for.
+/// Resolves names to nodes and places of a table.
 pub(crate) struct Resolve<'t> {
     pub(crate) table: &'t Table,
     pub(crate) places: &'t [String],
@@ -53,7 +53,7 @@ impl Resolve<'_> {
         ways
     }
 
-    /// A place as one that is filled with nothing, if it is an optional slot.
+    /// The place as a set of slots without a value if it is an optional slot, otherwise the empty set.
     fn nothing(&self, place: usize) -> Set {
         let name = self.places.get(place).and_then(|name| name.split_once('.'));
         let is_optional = name.is_some_and(|(join, slot)| {
@@ -63,7 +63,8 @@ impl Resolve<'_> {
         if is_optional { 1 << place } else { 0 }
     }
 
-    /// What a branch may bring to a place, as slots that get nothing: one that could have gone elsewhere never counts there.
+    /// The possible sets of slots to which a branch sends no value that counts. A token of a branch that chooses among
+    /// targets never counts.
     fn blanks(&self, place: usize, chooses: bool) -> Vec<Set> {
         match self.nothing(place) {
             _ if chooses && place != EXIT => vec![1 << place],
@@ -72,7 +73,7 @@ impl Resolve<'_> {
         }
     }
 
-    /// The route that a run takes by itself: to an optional slot it sends nothing.
+    /// The way of a route that a run takes without the handler's choice: to an optional slot it sends no value.
     pub(crate) fn route(&self, row: &NodeRow, goto: &Goto, alternative: usize) -> Way {
         let way = self.way(row, goto, alternative);
         Way { blank: self.nothing(way.tokens[0]), ..way }

@@ -1,4 +1,4 @@
-//! Tables with joins that need not wait for all of their slots.
+//! Tables with joins that do not wait for all of their slots.
 
 use crate::generate::{self, Dice};
 use crate::mutate;
@@ -22,7 +22,7 @@ pub fn with_quorums(seed: u64) -> Table {
     }
 }
 
-/// Gives quorums to joins; most of them clear all that leads to their slots.
+/// Gives quorums to joins; most of them clear everything that leads to their slots.
 pub fn give_quorums(dice: &mut Dice, table: &mut Table) {
     for at in 0..table.nodes.len() {
         let row = &table.nodes[at];
@@ -54,7 +54,7 @@ pub fn give_quorums(dice: &mut Dice, table: &mut Table) {
         for slot in &mut row.slots {
             (slot.latched, slot.optional) = (false, dice.percent(40));
         }
-        // It is cleared whole.
+        // A join with a quorum is cleared only as a whole.
         let prefix = format!("{name}.");
         let whole = |names: &mut Vec<String>| {
             names.iter_mut().filter(|one| one.starts_with(&prefix)).for_each(|one| one.clone_from(&name));
@@ -82,7 +82,8 @@ fn other_slot(dice: &mut Dice, table: &Table, join: usize) -> Option<String> {
     (!slots.is_empty()).then(|| dice.pick(&slots).clone())
 }
 
-/// The nodes that lead to one slot of a join alone, and those that lead to any after the ways have parted.
+/// The nodes that lead to one slot of a join only, and those that lead to any slot after the paths have
+/// parted.
 fn leads_to(table: &Table, join: usize) -> Vec<String> {
     let join = &table.nodes[join];
     let slots: Vec<_> = join.slots.iter().map(|slot| before(table, &join.name, &slot.sources, false)).collect();

@@ -1,14 +1,14 @@
-//! What a run may do next, by the rules of runs and nothing else: no net, no frontier, no reductions. How tokens move is all in this one
-//! file, so that it can be compared with the rules at one reading.
+//! What a run may do next, by a direct implementation of the rules of runs: no net, no frontier, no reductions. This file has all
+//! rules of how tokens move, so that they can be compared with the specification in one reading.
 //!
-//! The start of an execution and its end are separate steps, in any order; sets of places and nodes are bit sets only so
-//! that ten thousand tables take seconds. Tables of up to 126 places, 16 bounded nodes and 16 bounded edges.
+//! The start of an execution and its end are separate steps, in any order. Sets of places and nodes are bit sets so that ten
+//! thousand tables take only seconds. A table may have up to 126 places, 16 bounded nodes and 16 bounded edges.
 
 use crate::names::Resolve;
 use crate::writers;
 use interlocking_core::table::{NodeKind, NodeRow, Quorum, Table, Visits};
 
-/// The place where a run ends, beside the table's own.
+/// The number of the exit, after the table's own places.
 pub const EXIT: usize = 127;
 
 /// A set of places or of nodes, as bits.
@@ -17,18 +17,19 @@ pub type Set = u128;
 /// How budgets are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budgets {
-    /// Whether a node was entered, or an edge taken, before: if so, an entry or the edge may be exhausted or not; a retry may always.
+    /// Only whether a node was entered, or an edge taken, before: if so, the next entry or the edge may be exhausted or not. A
+    /// retry may always be exhausted.
     OneBit,
-    /// As a run counts them.
+    /// The exact count, as in a run.
     Concrete,
 }
 
-/// In which order nodes that have their input start.
+/// The order in which nodes that have their input start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Starts {
-    /// Any.
+    /// Any order.
     Any,
-    /// As the frontier hands them out.
+    /// The order of the frontier.
     InTurn,
 }
 
@@ -42,47 +43,47 @@ pub struct Rules {
     /// By place: the node that takes its token.
     consumers: Vec<usize>,
     latched: Set,
-    /// The nodes that wait for a person or for children while they run: messages are handled meanwhile.
+    /// The nodes that wait for a person or for children while they run: meanwhile, messages are handled.
     waiting: Set,
     entry: usize,
     budgets: Budgets,
     starts: Starts,
-    /// The pairs of nodes that are not to be at work at once.
+    /// The pairs of nodes that must not work at the same time.
     pub apart: Vec<(usize, usize)>,
 }
 
-/// A node, with its ways on by number.
+/// A node, with its ways by number.
 pub struct Node {
     /// As in the table.
     pub name: String,
     /// As in the table.
     pub kind: NodeKind,
-    /// Those that it takes tokens from.
+    /// The places from which the node takes tokens.
     pub places: Set,
-    /// Gotos in table order, then the fork with each choice of its branches, then where it goes that takes too long, or fails.
+    /// Gotos in table order, then the fork with each choice of its branches, then the routes of a timeout and of a failure.
     pub ways: Vec<Way>,
-    /// Where it goes that is beyond a bound.
+    /// The route of the node beyond a bound.
     pub exhausted: Option<Way>,
     resume: bool,
-    /// How many of its slots must have a value, and what is cleared then.
+    /// How many slots must have a value, and which places the join clears when it fires.
     quorum: Option<(u32, Set)>,
     visits: Option<Bound>,
     attempts: Option<Bound>,
 }
 
-/// A budget and which counter it has.
+/// A budget and the counter that it uses.
 #[derive(Clone, Copy)]
 pub struct Bound {
     limit: u64,
     counter: u32,
 }
 
-/// One way on.
+/// A way on: one effect that the end of an execution can have.
 #[derive(Clone)]
 pub struct Way {
     /// The places that get a token.
     pub tokens: Vec<usize>,
-    /// The slots that it fills with nothing that counts for a quorum.
+    /// The slots that it fills with a token that does not count for a quorum.
     pub blank: Set,
     /// The places that it empties.
     pub clears: Set,
@@ -92,13 +93,13 @@ pub struct Way {
     pub fork: bool,
     /// The budget of an edge.
     pub times: Option<Bound>,
-    /// Where the run goes instead, once that is spent.
+    /// The route that is taken once the budget is spent.
     pub instead: Option<Box<Self>>,
-    /// Whether it is taken by whoever takes too long, or fails: any execution may.
+    /// Set if the way is taken when an execution takes too long, or fails: any execution may.
     pub failing: Option<Failing>,
 }
 
-/// Why a run takes a way by itself.
+/// Why a run takes a way without the handler's choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failing {
     /// An execution takes too long.
@@ -110,15 +111,15 @@ pub enum Failing {
 /// The state of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct State {
-    /// Places whose token waits.
+    /// Places with a waiting token.
     pub queued: Set,
-    /// Places whose token a running node has.
+    /// Places whose token a running node holds.
     pub held: Set,
     /// Places whose token does not count for a quorum.
     blank: Set,
     /// Latched slots with a remembered value.
     pub remembered: Set,
-    /// The nodes at work.
+    /// The running nodes.
     pub running: Set,
     /// The running nodes that are beyond a bound.
     pub exhausted: Set,
@@ -128,85 +129,85 @@ pub struct State {
     attempts: u64,
     /// How often edges with a budget were taken, four bits each.
     taken: u64,
-    /// The nodes that are due, first to last, if that order matters: four bits each, the node's number plus one.
+    /// The nodes that are due, first to last, if their order matters: four bits each, the node's number plus one.
     turn: u64,
 }
 
-/// What can happen next.
+/// A step that a run can take next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// A node that has its input starts.
     Start {
-        /// Which one.
+        /// The node.
         node: usize,
         /// Whether it is beyond a bound.
         exhausted: bool,
     },
     /// An execution ends.
     End {
-        /// Whose.
+        /// The node.
         node: usize,
-        /// The way that it takes, of its node's.
+        /// The index of the way that it takes.
         way: usize,
     },
-    /// An execution beyond a bound ends, by its own route or by failing.
+    /// An execution beyond a bound ends, by its exhausted route or by failing.
     EndExhausted {
-        /// Whose.
+        /// The node.
         node: usize,
     },
-    /// A node, or the handler of a message, chooses an edge that is spent.
+    /// A node, or the handler of a message, chooses a spent edge.
     Spent {
-        /// Which one.
+        /// The node.
         node: usize,
-        /// The way, of its node's.
+        /// The index of the way.
         way: usize,
     },
     /// An event that leaves the run as it is.
     Resume {
-        /// Which one.
+        /// The node.
         node: usize,
     },
     /// An event that moves the run elsewhere.
     Redirect {
-        /// Which one.
+        /// The node.
         node: usize,
-        /// The way, of its node's.
+        /// The index of the way.
         way: usize,
     },
-    /// An event beyond its bound, which fails or redirects the run.
+    /// An event beyond its bound fails or redirects the run.
     Overrun {
-        /// Which one.
+        /// The node.
         node: usize,
     },
 }
 
-/// What came of it.
+/// The result of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The run goes on from here.
+    /// The run goes on from this state.
     Next(State),
-    /// The run ends as it should.
+    /// The run ends properly.
     Exit,
-    /// A budget is exhausted and nothing else was planned: the run ends with a failure.
+    /// A budget without a route is exhausted: the run ends with a failure.
     Failed,
     /// A place gets a second token.
     DoubleToken {
-        /// The node that sends it.
+        /// The node that sends the second token.
         from: usize,
         /// The place.
         place: usize,
     },
-    /// The run ends while others are at work, or wait.
+    /// The run ends while other nodes work or wait.
     LiveAtExit {
-        /// The node that ends it.
+        /// The node that ends the run.
         from: usize,
-        /// The places that have a token still.
+        /// The places that still have a token.
         live: Set,
     },
 }
 
 impl Rules {
-    /// Those of a table.
+    /// The rules of a table.
     pub fn new(table: &Table, budgets: Budgets, starts: Starts) -> Self {
         let mut places = Vec::new();
         let (mut latched, mut optional, mut entry) = (0, 0, 0);
@@ -297,7 +298,7 @@ impl Rules {
         }
     }
 
-    /// Where a run begins.
+    /// The first state of a run.
     pub fn start(&self) -> State {
         let mut state = State {
             queued: 0,
@@ -316,14 +317,14 @@ impl Rules {
         state
     }
 
-    /// Everything that can happen; events last.
+    /// All possible moves; events last.
     pub fn moves(&self, state: &State) -> Vec<Move> {
         let mut moves = Vec::new();
         self.list_moves(state, &mut moves);
         moves
     }
 
-    /// The same, behind what is in `moves`.
+    /// Appends the same to `moves`.
     pub fn list_moves(&self, state: &State, moves: &mut Vec<Move>) {
         for (node, row) in self.nodes.iter().enumerate() {
             if self.may_start(state, node) {
@@ -341,13 +342,14 @@ impl Rules {
                 }
             }
         }
-        // A message is handled once nothing runs but who waits for others. (Who is beyond a bound only leaves by its route.)
+        // A message is handled once nothing runs except nodes that wait for others. (A node beyond a bound only leaves by its
+        // route.)
         for (node, row) in self.nodes.iter().enumerate().filter(|(_, row)| row.kind == NodeKind::Event) {
             if state.running & !self.waiting != 0 || state.exhausted != 0 {
                 break;
             }
             let (handled, exhausted) = self.entries(state, node);
-            // A redirect from where no token is leaves the run as it is.
+            // A redirect from places without tokens leaves the run as it is.
             let holds = |way: &Way| way.clears & state.marking() != 0;
             if handled {
                 let mut stays = row.resume;
@@ -366,7 +368,7 @@ impl Rules {
         }
     }
 
-    /// Whether no step is possible but an event's.
+    /// Whether only events can move the run.
     pub fn is_stuck(&self, state: &State) -> bool {
         (0..self.nodes.len()).all(|node| state.running >> node & 1 == 0 && !self.is_due(state, node))
     }
@@ -385,7 +387,7 @@ impl Rules {
         (0..self.nodes.len()).filter(|node| waits(node) && !self.is_due(state, *node)).collect()
     }
 
-    /// What comes of a move.
+    /// The result of a move.
     #[inline]
     pub fn apply(&self, state: &State, step: Move) -> Outcome {
         let mut next = state.clone();
@@ -442,22 +444,22 @@ impl Rules {
         }
     }
 
-    /// The node whose turn it is.
+    /// The node that is due first.
     pub fn first_due(state: &State) -> Option<usize> {
         (state.turn & 15).checked_sub(1).map(|node| node as usize)
     }
 
-    /// Whether a place is a slot that may get nothing.
+    /// Whether a place is an optional slot.
     pub fn is_optional(&self, place: &str) -> bool {
         self.places.iter().position(|name| name == place).is_some_and(|place| self.optional >> place & 1 == 1)
     }
 
-    /// What a place is called: a node, or a slot of a join.
+    /// The name of a place: a node, or a slot of a join.
     pub fn place_name(&self, place: usize) -> &str {
         if place == EXIT { "exit" } else { &self.places[place] }
     }
 
-    /// The same of several.
+    /// The names of several places.
     pub fn names(&self, places: Set) -> Vec<&str> {
         (0..self.places.len()).filter(|place| places >> place & 1 == 1).map(|place| self.place_name(place)).collect()
     }
@@ -498,7 +500,7 @@ impl Rules {
         }
     }
 
-    /// Counts that a way is taken; no further than can matter.
+    /// Counts that a way is taken, up to the number that matters.
     fn count_taken(&self, state: &mut State, way: &Way) {
         if let Some(times) = way.times
             && (self.budgets == Budgets::Concrete || state.taken >> times.counter & 15 == 0)
@@ -507,7 +509,7 @@ impl Rules {
         }
     }
 
-    /// Counts an entry; no further than can matter.
+    /// Counts an entry, up to the number that matters.
     fn count(&self, state: &mut State, node: usize) {
         let row = &self.nodes[node];
         let most = |bound: Bound| if self.budgets == Budgets::OneBit { 1 } else { bound.limit + 1 };
@@ -540,7 +542,7 @@ impl Rules {
         self.send(state, node, way)
     }
 
-    /// Clears the way's region, then hands out its tokens, the exit's last.
+    /// Clears the way's region, then sends its tokens, that of the exit last.
     #[inline]
     fn send(&self, mut state: State, from: usize, way: &Way) -> Outcome {
         self.clear(&mut state, way.clears);
@@ -562,8 +564,8 @@ impl Rules {
         }
     }
 
-    /// After all of a way's tokens, fires the joins that have their quorum then, or whose slots are all filled: each holds all of its
-    /// slots from then on, and what it clears is gone.
+    /// Fires, after all tokens of a way, the joins that have their quorum or whose slots are all filled: from then on each holds
+    /// all of its slots, and its region is cleared.
     fn fire_quorums(&self, state: &mut State, way: &Way) {
         for (node, row) in self.nodes.iter().enumerate() {
             let Some((values, clears)) = row.quorum else { continue };
@@ -578,11 +580,11 @@ impl Rules {
         }
     }
 
-    /// Takes all tokens out of a region, and stops who runs with them.
+    /// Takes all tokens out of a region, and stops the nodes that run with them.
     fn clear(&self, state: &mut State, clears: Set) {
         for (node, row) in self.nodes.iter().enumerate() {
             if row.places & clears != 0 {
-                // What a stopped node had waits again, unless it is cleared too.
+                // The tokens of a stopped node wait again, unless they are cleared too.
                 state.queued |= state.held & row.places;
                 state.held &= !row.places;
                 state.running &= !(1 << node);
@@ -633,7 +635,7 @@ impl State {
     }
 }
 
-/// The ways on from a row's node, those with a budget with what is taken in their place; counts the edges that have one.
+/// The ways of a row's node. A way with a budget includes its route; `edges` counts the edges that have a budget.
 fn budgeted(resolve: &Resolve<'_>, row: &NodeRow, budgets: Budgets, edges: &mut u32) -> Vec<Way> {
     let mut ways = resolve.ways(row);
     // After the gotos come the fork and the routes of the node itself.
@@ -647,7 +649,7 @@ fn budgeted(resolve: &Resolve<'_>, row: &NodeRow, budgets: Budgets, edges: &mut 
         way.instead = goto.exhausted.as_ref().map(|goto| Box::new(resolve.route(row, goto, route)));
         route += usize::from(goto.exhausted.is_some());
     }
-    // The same with nothing for an optional slot stands last.
+    // The variants that send nothing to an optional slot come last.
     let (gotos, rest) = ways.split_at_mut(row.goto.len());
     for way in rest.iter_mut().filter(|way| !way.fork && way.alternative < gotos.len()) {
         (way.times, way.instead) = (gotos[way.alternative].times, gotos[way.alternative].instead.clone());

@@ -1,9 +1,10 @@
-//! Who is not to change a workspace at once, by the rows of a table and nothing else.
+//! The nodes that must not change a workspace at the same time, computed from the rows of a table
+//! alone.
 
 use interlocking_core::table::{NodeKind, NodeRow, Table, Visits};
 use std::collections::BTreeSet;
 
-/// The pairs of nodes that take tokens and are not to be at work at once.
+/// The pairs of nodes that take tokens and must not work at the same time.
 pub fn apart(table: &Table) -> Vec<(usize, usize)> {
     let takes_tokens = |row: &NodeRow| !matches!(row.kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event);
     let rows: Vec<(usize, &NodeRow)> = table.nodes.iter().enumerate().filter(|(_, row)| takes_tokens(row)).collect();
@@ -16,14 +17,15 @@ pub fn apart(table: &Table) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// All of them by name.
+/// All pairs, by name.
 pub fn all(table: &Table) -> Vec<BTreeSet<String>> {
     let name = |node: usize| table.nodes[node].name.clone();
     let pairs = apart(table).into_iter().map(|(one, other)| BTreeSet::from([name(one), name(other)]));
     pairs.chain(beside(table)).collect()
 }
 
-/// Those of which one works beside the graph, and those that may be at work several times.
+/// The pairs in which one node works beside the graph, and single nodes that may work several times
+/// at once.
 pub fn beside(table: &Table) -> Vec<BTreeSet<String>> {
     let mut sets = BTreeSet::new();
     for row in table.nodes.iter().filter(|row| matches!(row.kind, NodeKind::Advisory | NodeKind::Observer)) {

@@ -1,1 +1,1 @@
-//! Nothing: only the features of its dependencies count.
+//! Empty: only the features of its dependencies count.

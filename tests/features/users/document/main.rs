@@ -1,4 +1,4 @@
-//! A file with a mistake, told at its place.
+//! An error in a file, reported with its location.
 
 use interlocking::document::{Document, Source};
 

@@ -1,4 +1,4 @@
-//! A run in this process. This one is run.
+//! A run in this process. The feature checks also run this program.
 
 #[path = "../shout.rs"]
 mod shout;
