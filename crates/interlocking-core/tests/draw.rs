@@ -1,4 +1,4 @@
-//! Diagrams of routing tables, against what they should be.
+//! Diagrams of routing tables, compared with the expected ones.
 
 mod protocols;
 
@@ -104,7 +104,8 @@ fn every_kind_has_a_shape_and_every_attribute_a_word() {
     );
 }
 
-/// A map with its child, a person with question and answer, and what no token takes: spawns, sights, messages, reports.
+/// A map with its child, a person with question and answer, and the relations without tokens: spawns, sights, messages,
+/// reports.
 #[test]
 fn what_goes_on_beside_the_graph_is_dotted() {
     let table = Table::new("Desk", "Edition")

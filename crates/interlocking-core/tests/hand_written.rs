@@ -1,4 +1,4 @@
-//! A graph whose impls are written by hand, as `#[derive(Graph)]` writes them, run by a bare loop: the traits and the
+//! A graph with hand-written impls, the same as `#[derive(Graph)]` writes, run by a simple loop: the traits and the
 //! frontier need no macro and no runtime.
 
 #![expect(missing_docs, non_camel_case_types, reason = "a test, and what a macro writes")]
@@ -38,7 +38,7 @@ pub struct Newsroom {
     desk: JoinNode<Desk>,
 }
 
-// Beside the struct the derive writes the module of markers…
+// Beside the struct, the derive writes the module of markers…
 pub mod newsroom {
     pub enum write {}
     pub enum facts {}
@@ -185,12 +185,12 @@ const _: () = {
                 Self::desk_spell(_) => 3,
                 Self::desk_facts(_) => 4,
                 Self::exit(_) => 5,
-                // A join's full set lies in no place.
+                // The full set of a join's slots lies in no place.
                 Self::desk(_) => u16::MAX,
             }
         }
         fn copy(&self) -> Option<Self> {
-            // One arm a slot that the net keeps; this graph has none.
+            // One arm for each slot that the net keeps; this graph has none.
             None
         }
     }

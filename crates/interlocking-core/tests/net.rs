@@ -16,7 +16,7 @@ fn logic(name: &str) -> NodeRow {
     NodeRow::new(name, NodeKind::Logic)
 }
 
-/// The nodes that lead nowhere go to the exit.
+/// A table with these nodes; those without targets go to the exit.
 fn table<const NODES: usize>(nodes: [NodeRow; NODES]) -> Table {
     let mut table = as_they_are(nodes);
     let is_beside = |row: &NodeRow| matches!(row.kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event);
@@ -122,7 +122,7 @@ fn a_region_names_what_can_hold_a_token() {
         assert_eq!(with(logic("a").fork(&["a"], &[name])), unknown("a", name));
         assert_eq!(with(logic("a").exhausted("a", &[name])), unknown("a", name));
     }
-    // Said twice is said.
+    // A repeated name has no effect.
     for names in [&["*", "*"][..], &["a", "*"], &["a", "a"], &["meet", "meet.one"], &["meet.one", "meet.one"]] {
         let net = Net::new(table([logic("a").entry().goto("a", names), join()])).unwrap();
         let region = net.alternatives()[0].cancels.as_ref().unwrap();
@@ -296,7 +296,7 @@ fn the_protocols_are_nets() {
         let graph = table.graph.clone();
         let net = Net::new(table).unwrap_or_else(|error| panic!("{graph}: {error}"));
         assert_eq!((net.nodes().len(), net.places().len()), (nodes, places), "{graph}");
-        // Beyond every bound the run ends, whatever else is live.
+        // Beyond every bound the run ends, even if other nodes are live.
         for node in net.nodes().iter().filter(|node| node.visits < u32::MAX) {
             let route = net.alternative(node.exhausted.unwrap()).unwrap();
             assert_eq!(route.branches, [[net.exit()]], "{graph}");

@@ -1,4 +1,4 @@
-//! The worst-case number of agent calls, on tables for which it can be told by hand.
+//! The worst-case number of agent calls, on tables for which it can be computed by hand.
 
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
@@ -73,7 +73,7 @@ fn branches_add_up_and_alternatives_do_not() {
     assert_eq!(calls(table), exactly(4));
 }
 
-/// What is spawned does not count where no run comes to who spawns it, and who has failed has spawned nothing.
+/// A spawned node does not count if no run reaches the node that spawns it; a node that fails spawns nothing.
 #[test]
 fn who_does_not_run_spawns_nothing() {
     let advisory = NodeRow::new("advice", NodeKind::Advisory).agent("adviser").visits(5);
@@ -102,7 +102,7 @@ fn what_is_spawned_counts_and_a_map_has_no_bound() {
     assert_eq!(calls(table(map)), AgentCalls { at_most: None, exact: false });
 }
 
-/// What a graph node's child calls is not in the table; how often there is one, is.
+/// The calls of a graph node's child are not in the table, but the number of children is.
 #[test]
 fn a_graph_node_starts_a_child_each_time() {
     let table = Table::new("Twice", "T")
@@ -116,7 +116,7 @@ fn a_graph_node_starts_a_child_each_time() {
     assert_eq!(starts(&Net::new(unbounded).unwrap(), 1), AgentCalls::UNKNOWN);
 }
 
-/// Messages may come as often as the row lets them.
+/// Messages may come as often as the row allows.
 #[test]
 fn an_event_with_an_agent_counts_once_a_message() {
     let calls_with = |event: NodeRow| {
@@ -126,7 +126,7 @@ fn an_event_with_an_agent_counts_once_a_message() {
     let event = || NodeRow::new("rebase", NodeKind::Event).agent("rebaser");
     assert_eq!(calls_with(event().visits(4)).at_most, Some(1 + 4));
     assert_eq!(calls_with(event()).at_most, None, "nothing bounds how many messages come");
-    // Each redirect has the work done again.
+    // Each redirect repeats the work.
     assert_eq!(calls_with(event().visits(2).goto("work", &["work"])).at_most, Some(3 + 2));
     assert_eq!(calls_with(NodeRow::new("rebase", NodeKind::Event)), exactly(1), "without an agent it asks none");
 }

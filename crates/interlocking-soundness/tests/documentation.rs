@@ -1,4 +1,4 @@
-//! What docs/book/src/table-format.md says is so: its tables have its verdicts, and it names every field and every rule.
+//! Checks docs/book/src/table-format.md: its tables have the stated verdicts, and it names every field and every rule.
 
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 const PAGE: &str = include_str!("../../../docs/book/src/table-format.md");
 
-/// The JSON blocks that follow `<!-- what -->`.
+/// The JSON blocks after `<!-- what -->`.
 fn blocks(what: &str) -> Vec<Value> {
     let marker = format!("<!-- {what} -->\n```json\n");
     let blocks = PAGE.split(marker.as_str()).skip(1);
@@ -49,7 +49,7 @@ fn has_rows(heading: &str, mut names: Vec<String>) {
     assert_eq!(documented, names, "{heading}");
 }
 
-/// A row with every field that a row can have.
+/// A row with every field that rows can have.
 fn full_row() -> NodeRow {
     let row = NodeRow::new("all", NodeKind::Event).entry().input("T").llm("P", "O").resume().transient();
     let row = row.edge(Goto::new("a", &["*"]).times(1).exhausted(Goto::new("b", &["*"])));
@@ -98,7 +98,7 @@ fn every_kind_is_documented() {
     }
 }
 
-/// One of each rule. A new one does not compile here before it has a place in the list.
+/// One instance of each rule. A match without a default arm makes a new rule a compile error until it is in this list.
 fn rules() -> Vec<Rule> {
     let (name, names) = (String::new, Vec::new);
     let first = Rule::DoubleToken { from: name(), place: name() };

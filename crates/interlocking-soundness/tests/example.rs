@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// What the command says: exit code, standard output, standard error.
+/// The result of the command: exit code, standard output, standard error.
 fn soundness(arguments: &[&str], input: &str) -> (i32, String, String) {
     let mut child = Command::new(program())
         .args(arguments)
@@ -22,15 +22,15 @@ fn soundness(arguments: &[&str], input: &str) -> (i32, String, String) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that reads nothing closes its end.
+    // A command that reads no input closes its end of the pipe.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// The command, as its sources are now: cargo builds examples for some of the ways in which tests are run, and not for others. It is
-/// built as `cargo test --workspace` builds it: then all is there.
+/// The command, built from the current sources: cargo builds examples for some ways to run tests only. It is built as `cargo test
+/// --workspace` builds it, so that nothing is compiled again.
 fn program() -> &'static PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -50,7 +50,7 @@ fn program() -> &'static PathBuf {
     })
 }
 
-/// The message of an input that is no table.
+/// The error message for an invalid input.
 fn refused(arguments: &[&str], input: &str) -> String {
     let (code, out, error) = soundness(arguments, input);
     assert_eq!((code, out.as_str()), (3, ""), "{error}");

@@ -122,7 +122,8 @@ fn branches_that_choose_do_not_multiply() {
     .assert_eq(&shortest.join("\n\n"));
 }
 
-/// Optional loops in a row, each with a budget whose route goes on: bits of budgets, which only ever add behaviour.
+/// Optional loops in a row, each with a budget whose route goes on. A budget is tracked by one bit, which can only
+/// add behaviour.
 #[test]
 fn budgets_do_not_multiply() {
     let logic = |name: String| NodeRow::new(name, NodeKind::Logic);

@@ -1,4 +1,4 @@
-//! What messages say where it depends on the graph; the common cases are compile-fail tests of the workspace.
+//! Messages whose text depends on the graph. The common cases are compile-fail tests of the workspace.
 
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
@@ -7,7 +7,8 @@ use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table};
 use interlocking_soundness::{Verdict, check};
 
-/// Checks what is said of the table with these rows, the first of which is the entry, of what does not follow from others.
+/// Checks the messages for a table with these rows, without violations that follow from others. The first row is the
+/// entry.
 fn says(rows: impl IntoIterator<Item = NodeRow>, expected: Expect) {
     let mut table = Table::new("Test", "T");
     for row in rows {
@@ -148,7 +149,7 @@ fn the_route_of_a_budget_may_lead_back_for_ever() {
     );
 }
 
-/// Every violation is told at one node.
+/// Every violation is reported at one node.
 #[test]
 fn a_cycle_by_a_message_is_told_at_the_event() {
     let table = Table::new("Test", "T").with(logic("a").entry().goto("exit", &[]));
@@ -230,7 +231,7 @@ fn an_advisory_node_that_nobody_starts() {
     );
 }
 
-/// What is taken away is what the remedy asks for: V3 without one of its clearings.
+/// V3 without one of its clearings: the remedy asks for exactly the clearing that was removed.
 #[test]
 fn the_remedy_is_what_v3_has() {
     let v3: Table = serde_json::from_str(include_str!("../examples/tables/v3.json")).unwrap();

@@ -1,10 +1,11 @@
-//! A run whose one token has never waited: the same as one that is made and started.
+//! A run whose only token is taken at once, without being queued: it equals a run that is made and
+//! then started.
 
 use crate::play::{Play, Token, join, logic, net};
 use interlocking_core::frontier::{Frontier, Payload as _, Single};
 use interlocking_core::route::Step;
 
-/// What can be seen of a run.
+/// The observable state of a run.
 fn seen(frontier: &Frontier<'_, Token>) -> impl PartialEq + std::fmt::Debug {
     let marking: Vec<_> = frontier.marking().collect();
     let (executions, entries): (Vec<_>, Vec<_>) = (frontier.executions().collect(), frontier.entries().collect());

@@ -1,4 +1,4 @@
-//! Which execution of a node is live: the one that runs, or is due and may run.
+//! Which execution of a node is live: the execution that runs, or that is due and may run.
 
 use crate::play::{Play, logic, net};
 use interlocking_core::frontier::Execution;

@@ -1,4 +1,4 @@
-//! The rules of runs, one module a rule, as the frontier carries them out.
+//! The rules of runs as the frontier implements them, one module each.
 
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 

@@ -1,4 +1,4 @@
-//! A step that is not the node's changes nothing.
+//! A step that the node's row does not allow changes nothing.
 
 use crate::play::{Play, Token, join, logic, net};
 use interlocking_core::frontier::Violation;

@@ -1,16 +1,17 @@
-//! A run played by hand: nodes start in the order in which they are due, and end when the test says so.
+//! A run under the control of the test: nodes start in the order in which they are due, and end when the
+//! test says so.
 
 use interlocking_core::frontier::{Execution, Frontier, Input, Limit, Payload, Violation};
 use interlocking_core::net::{AlternativeIndex, Net, PlaceIndex};
 use interlocking_core::route::Step;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
 
-/// A token: where it lies, and who sent it on which visit.
+/// A token: its place, the node that sent it, and the visit of that node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     place: PlaceIndex,
     kept: bool,
-    /// Whether it says that there is none.
+    /// Whether the token says that there is no value.
     nothing: bool,
     value: String,
 }
@@ -29,7 +30,7 @@ impl Payload for Token {
     }
 }
 
-/// One run, and what of it is in flight.
+/// A run and its executions in flight.
 #[derive(Debug)]
 pub(crate) struct Play<'n> {
     net: &'n Net,
@@ -48,7 +49,7 @@ pub(crate) fn join(name: &str, slots: &[(&str, &str)]) -> NodeRow {
     })
 }
 
-/// The first node is the entry; what leads nowhere goes to the exit.
+/// A net whose first node is the entry; nodes without targets go to the exit.
 pub(crate) fn net<const NODES: usize>(nodes: [NodeRow; NODES]) -> Net {
     let mut table = Table::new("Test", "T");
     table.nodes = nodes.into();
@@ -61,7 +62,7 @@ pub(crate) fn net<const NODES: usize>(nodes: [NodeRow; NODES]) -> Net {
     Net::new(table).unwrap()
 }
 
-/// Names every node as a source of the slots to which it goes by their names.
+/// Adds every node to the sources of the slots among its targets.
 fn name_sources(table: &mut Table) {
     let targets = |row: &NodeRow| row.targets().map(|target| (row.name.clone(), target.clone())).collect::<Vec<_>>();
     for (source, target) in table.nodes.iter().flat_map(targets).collect::<Vec<_>>() {
@@ -74,14 +75,15 @@ fn name_sources(table: &mut Table) {
 }
 
 impl<'n> Play<'n> {
-    /// A run that has its entry's token and has started nothing.
+    /// A run with a token at its entry in which no node has started.
     pub(crate) fn new(net: &'n Net) -> Self {
         let entry =
             Token { place: net.entry(), kept: net.place(net.entry()).kept, nothing: false, value: "start".into() };
         Self { net, frontier: Frontier::new(net, entry), flight: Vec::new() }
     }
 
-    /// Starts all that is due: each node with what it got, from whom and from which of the sender's visits.
+    /// Starts all nodes that are due; gives each with its input: the values, their senders and the senders'
+    /// visits.
     pub(crate) fn start(&mut self) -> String {
         let mut started = Vec::new();
         while self.frontier.has_due() {
@@ -90,7 +92,7 @@ impl<'n> Play<'n> {
         started.join(" ")
     }
 
-    /// Starts what has been due longest.
+    /// Starts the node that has been due longest.
     pub(crate) fn start_one(&mut self) -> String {
         let due = self.frontier.next_due().unwrap();
         let input: Vec<String> = match due.input {
@@ -113,7 +115,7 @@ impl<'n> Play<'n> {
         *found.unwrap_or_else(|| panic!("`{node}` is not in flight"))
     }
 
-    /// Ends `node` with the alternative that leads to `target`; gives the executions that this cancelled.
+    /// Ends `node` with the alternative that leads to `target`; gives the executions that this cancels.
     pub(crate) fn goto(&mut self, node: &str, target: &str) -> Result<String, Violation> {
         let row = self.net.row(self.execution(node).node);
         let nth = row.goto.iter().position(|goto| goto.to.to_string() == target);
@@ -123,13 +125,13 @@ impl<'n> Play<'n> {
         self.end(node, Step::One(alternative, self.token(node, place)))
     }
 
-    /// Ends `node` with nothing for its slot of `pick`.
+    /// Ends `node` with a token without a value for its slot of `pick`.
     pub(crate) fn nothing(&mut self, node: &str) -> Result<String, Violation> {
         let token = self.token_in(node, &format!("pick.{node}"));
         self.end(node, Step::One(self.alternative(node, 0), Token { nothing: true, ..token }))
     }
 
-    /// Ends `node` with its fork; one place a branch.
+    /// Ends `node` with its fork; each branch has one place.
     pub(crate) fn fork(&mut self, node: &str, places: &[&str]) -> Result<String, Violation> {
         let fork = self.alternative(node, self.net.row(self.execution(node).node).goto.len());
         let tokens = places.iter().map(|place| self.token(node, self.net.place_named(place).unwrap())).collect();
@@ -177,7 +179,7 @@ impl<'n> Play<'n> {
         Token { place, kept: self.net.place(place).kept, nothing: false, value: self.label(self.execution(node)) }
     }
 
-    /// The same, by the place's name.
+    /// A token from `node` in the place with this name.
     pub(crate) fn token_in(&self, node: &str, place: &str) -> Token {
         self.token(node, self.net.place_named(place).unwrap())
     }
@@ -188,12 +190,12 @@ impl<'n> Play<'n> {
         names.join(" ")
     }
 
-    /// Who sent the exit's token, if the run has come there.
+    /// The sender of the exit's token, if the run has ended.
     pub(crate) fn exit(&mut self) -> Option<String> {
         self.frontier.take_exit().map(|token| token.value)
     }
 
-    /// `node`, `node#visit` or `node#visit/attempt`; ones are left out.
+    /// `node`, `node#visit` or `node#visit/attempt`; a visit or attempt of 1 is left out.
     pub(crate) fn label(&self, execution: Execution) -> String {
         let name = self.net.name(execution.node);
         match (execution.visit, execution.attempt) {

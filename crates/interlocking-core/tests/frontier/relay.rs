@@ -1,4 +1,5 @@
-//! The quick way on: the same as completing and starting what is due, or no change at all.
+//! `relay`, the shortcut: either it has the same effect as completing a node and starting what is
+//! due, or it changes nothing.
 
 use crate::play::{Play, Token, join, logic, net};
 use interlocking_core::net::Net;
@@ -13,7 +14,7 @@ fn routes() -> Net {
     ])
 }
 
-/// Relays, and compares with a second run that completes and starts.
+/// Relays, and compares the result with a second run that completes and starts.
 fn relayed<'n>(play: &mut Play<'n>, slow: &mut Play<'n>, node: &str, step: &Step<Token>) -> Option<String> {
     let before = format!("{:?}", play.frontier);
     let moved = play.frontier.relay(play.execution(node), step);

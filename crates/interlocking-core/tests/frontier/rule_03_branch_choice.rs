@@ -1,4 +1,5 @@
-//! A branch of a fork may choose among targets, a join's slot among them: so a branch is skipped.
+//! A branch of a fork may choose among targets, including a join's slot: that is how a branch is
+//! skipped.
 
 use crate::play::{Play, join, logic, net};
 use interlocking_core::net::Net;

@@ -1,4 +1,4 @@
-//! A join fires once when every slot has a value, and then empties (HY-63, HY-256).
+//! A join fires once when every slot has a value, and then its slots are empty (HY-63, HY-256).
 
 use crate::play::{Play, join, logic, net};
 use interlocking_core::net::Net;

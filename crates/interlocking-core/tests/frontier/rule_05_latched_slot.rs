@@ -15,7 +15,7 @@ fn kept() -> Net {
     ])
 }
 
-/// After the first round: `meet` has sent `tests` off again, `helper` still runs.
+/// The state after the first round: `meet` has started `tests` again, `helper` still runs.
 fn second_round(net: &Net) -> Play<'_> {
     let mut play = Play::new(net);
     play.start();

@@ -1,4 +1,4 @@
-//! An alternative may clear a region first: executions in it are discarded, however late they answer.
+//! An alternative may clear a region first: executions in the region are discarded, even if they end later.
 
 use crate::play::{Play, join, live_at_exit, logic, net};
 use interlocking_core::frontier::Violation;
@@ -44,7 +44,7 @@ fn a_node_that_runs_is_named_to_be_stopped_and_its_late_outcome_is_stale() {
     assert_eq!(play.frontier.complete(late, outcome.clone()), Err(Violation::Stale));
     assert_eq!(format!("{:?}", play.frontier), before, "a late outcome changes nothing");
 
-    // Entered again, the node is another execution; the old one stays stale.
+    // A new entry of the node is another execution; the old one stays stale.
     play.start();
     play.goto("redo", "b").unwrap();
     assert_eq!(play.start(), "b#2(redo)");
@@ -104,7 +104,8 @@ fn a_fork_may_clear_a_region_before_its_branches_start() {
     assert_eq!(play.start(), "b#2(a) c(a)");
 }
 
-/// `a` and `b` fill the join; `cut` clears what its alternatives say and ends as `rest`; `more` fills slot `one` again.
+/// `a` and `b` fill the join; `cut` clears the regions of its alternatives and ends as `rest`; `more` fills slot `one`
+/// again.
 fn joined(latched: bool) -> Net {
     let b = if latched { "!b" } else { "b" };
     net([

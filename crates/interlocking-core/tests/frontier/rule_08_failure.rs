@@ -1,4 +1,4 @@
-//! A failure that nothing routes ends the run and clears everything.
+//! A failure without a route ends the run and clears everything.
 
 use crate::play::{Play, join, logic, net};
 use interlocking_core::frontier::Violation;

@@ -1,4 +1,4 @@
-//! `attempts = n` bounds a node's edge to itself, and starts afresh on entry from another node.
+//! `attempts = n` bounds a node's edge to itself. The count restarts on entry from another node.
 
 use crate::play::{Play, logic, net};
 

@@ -1,4 +1,4 @@
-//! `times = n` bounds an edge: once it has been taken so often in a run, its exhausted route is taken instead.
+//! `times = n` bounds an edge: once a run has taken the edge n times, it takes the exhausted route instead.
 
 use crate::play::{Play, join, logic, net};
 use interlocking_core::frontier::{Frontier, Payload, Violation};
@@ -139,7 +139,7 @@ fn an_edge_of_a_node_to_itself_counts_in_the_whole_run() {
     assert_eq!(play.goto("work", "work"), spent("work", "work", 2));
 }
 
-/// A token that carries nothing.
+/// A token without a value.
 #[derive(Clone, Debug)]
 struct Token(PlaceIndex);
 

@@ -5,7 +5,7 @@ use interlocking_core::frontier::Violation;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeRow, Quorum};
 
-/// Three optional slots, called as their sources.
+/// Three optional slots, each named like its source.
 fn pick(values: u32, cancels: &[&str]) -> NodeRow {
     let row = join("pick", &[]).optional_slot("a", "T", &["a"]);
     let row = row.optional_slot("b", "T", &["b"]).optional_slot("c", "T", &["c"]);
@@ -92,7 +92,7 @@ fn an_outcome_fills_all_its_slots_before_the_join_fires() {
     assert_eq!(play.start(), "pick(split, split)");
 }
 
-/// What its region leaves out comes too late: while the join holds its slots, and after it.
+/// A branch that the join's region leaves out arrives too late: while the join holds its slots, and after it.
 #[test]
 fn what_comes_later_is_one_too_many() {
     let net = three(pick(1, &["b"]).goto("exit", &[]).goto("on", &[]));
@@ -130,12 +130,12 @@ fn each_round_begins_empty() {
     assert_eq!(play.start(), "pick#2(a#2, b#2, c#2)");
 }
 
-/// `join` with slots `a` and `b`, of which one is enough.
+/// `join` with slots `a` and `b` and a quorum of one.
 fn first(name: &str, cancels: &[&str]) -> NodeRow {
     join(name, &[("a", "split"), ("b", "split")]).quorum(Quorum::AtLeast(1)).cancels(cancels).goto("exit", &[])
 }
 
-/// In the order of the table: who is cleared by one before it does not fire.
+/// Joins fire in the order of the table: a join that an earlier one clears does not fire.
 #[test]
 fn of_joins_that_clear_each_other_the_first_fires() {
     let net = net([

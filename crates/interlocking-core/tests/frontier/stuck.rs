@@ -1,4 +1,5 @@
-//! A run is stuck when nothing is due, nothing runs and it has not ended; the reason is in the graph's words.
+//! A run is stuck when no node is due, no node runs and it has not ended. The reason is given in terms of the
+//! graph.
 
 use crate::play::{Play, join, logic, net};
 use interlocking_core::frontier::Violation;

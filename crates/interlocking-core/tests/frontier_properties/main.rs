@@ -1,4 +1,5 @@
-//! Random tables under random schedules: the frontier against a naive model of the rules, step by step.
+//! Random tables with random schedules: compares the frontier with a naive model of the rules, step by
+//! step.
 
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
@@ -20,7 +21,7 @@ fn the_frontier_agrees_with_a_naive_model_of_the_rules() {
             Ok(())
         })
         .unwrap_or_else(|failure| panic!("{failure}"));
-    // Agreement says nothing about what never happened.
+    // Agreement proves nothing about events that never happened.
     let seen = seen.into_inner();
     for (what, count) in seen.counts() {
         assert!(count > 0, "no random run came to: {what}; {seen:?}");

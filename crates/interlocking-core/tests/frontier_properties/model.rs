@@ -1,20 +1,20 @@
-//! The rules of runs, written down naively: names for places, searches for everything, nothing shared with the frontier.
+//! A naive model of the rules of runs: names for places, linear searches, no code shared with the frontier.
 
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Target, Visits};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One way on, spelled out: where each token goes, by place name, and what is cleared first.
+/// A way on, written out: the place of each token, by name, and what is cleared first.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
-    /// The position of the goto that is taken, where it has a budget.
+    /// The position of the goto, if it has a budget.
     pub(crate) budgeted: Option<usize>,
     pub(crate) tokens: Vec<(String, u32)>,
-    /// The places of branches that could have gone elsewhere.
+    /// The places of branches that choose among targets.
     pub(crate) chosen: Vec<String>,
     pub(crate) cancels: Vec<String>,
 }
 
-/// A violation, as far as the model tells them apart.
+/// A violation, in the detail that the model distinguishes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wrong {
     DoubleToken { place: String },
@@ -42,15 +42,15 @@ struct Counts {
 #[derive(Clone, Debug)]
 pub(crate) struct Model<'t> {
     table: &'t Table,
-    /// Tokens that wait, by place.
+    /// The waiting tokens, by place.
     queued: BTreeMap<String, u32>,
-    /// Tokens that a running node has, by node and place.
+    /// The tokens that running nodes hold, by node and place.
     held: BTreeMap<String, BTreeMap<String, u32>>,
-    /// What latched slots remember.
+    /// The values that latched slots remember.
     remembered: BTreeMap<String, u32>,
-    /// Slots that have no value which counts for a quorum.
+    /// The slots whose token does not count for a quorum.
     blank: BTreeSet<String>,
-    /// Joins whose quorum is reached, and that are not done.
+    /// The joins that have reached their quorum and have not ended.
     fired: BTreeSet<String>,
     due: Vec<String>,
     counts: BTreeMap<String, Counts>,
@@ -122,12 +122,12 @@ impl<'t> Model<'t> {
             }
             self.blank.remove(&place);
         }
-        // What it runs with is held under its name, even if it holds no token.
+        // Inserted even if the node holds no token: the key says that the node runs.
         self.held.insert(node.clone(), held);
         Some(Started { node, visit, attempt, exhausted, inputs })
     }
 
-    /// Ends a node that runs; gives the nodes that this stopped.
+    /// Ends a running node; gives the nodes that this stops.
     pub(crate) fn end(&mut self, node: &str, way: &Way) -> Result<BTreeSet<String>, Wrong> {
         self.held.remove(node).unwrap();
         if let Some(nth) = way.budgeted {
@@ -170,7 +170,7 @@ impl<'t> Model<'t> {
         Ok(stopped)
     }
 
-    /// Clears a region, but for one node; gives the nodes that this stopped.
+    /// Clears a region, except for one node; gives the nodes that this stops.
     fn clear(&mut self, cancels: &[String], but: Option<&str>) -> BTreeSet<String> {
         let mut stopped = BTreeSet::new();
         for row in self.table.nodes.iter().filter(|row| but != Some(&row.name)) {
@@ -193,7 +193,7 @@ impl<'t> Model<'t> {
         stopped
     }
 
-    /// Whether a join has its quorum, and runs with some slots empty.
+    /// Whether a join has reached its quorum, possibly with empty slots, and has not ended.
     pub(crate) fn has_fired(&self, node: &str) -> bool {
         self.fired.contains(node)
     }
@@ -211,8 +211,8 @@ impl<'t> Model<'t> {
         times.is_some_and(|times| self.taken.get(&(node.to_owned(), nth)).is_some_and(|taken| *taken >= times))
     }
 
-    /// All ways on from `node`: the alternative's position in the row, and what it does. In the place of a spent edge stands its
-    /// route, or nothing.
+    /// All ways on from `node`: the alternative's position in the row, and its effect. A spent edge is replaced by its route, or
+    /// left out if it has none.
     pub(crate) fn ways(&self, node: &str, serial: u32) -> Vec<(usize, bool, Way)> {
         let row = self.table.node(node).unwrap();
         let mut ways = Vec::new();
@@ -259,7 +259,7 @@ impl<'t> Model<'t> {
         self.queued.contains_key(place) || self.remembered.contains_key(place) && !held
     }
 
-    /// Brings the list of due nodes up to date: those that are due no more leave it, new ones join its end.
+    /// Updates the list of due nodes: nodes that are not due are removed, new ones are appended.
     fn find_due(&mut self, from: Option<&str>) {
         let enabled = |model: &Self, row: &NodeRow| {
             let places = places_of(row);
@@ -291,7 +291,7 @@ fn places_of(row: &NodeRow) -> Vec<String> {
     }
 }
 
-/// What an optional slot takes for nothing.
+/// Whether this value means no value for an optional slot.
 pub(crate) fn is_nothing(value: u32) -> bool {
     !value.is_multiple_of(3)
 }
@@ -306,7 +306,7 @@ fn is_latched(table: &Table, place: &str) -> bool {
     table.node(join).unwrap().slots.iter().any(|found| found.name == slot && found.latched)
 }
 
-/// Where a target leads for a token from `node`.
+/// The place of a target for a token from `node`.
 fn place_of(table: &Table, node: &str, target: &Target) -> String {
     let row = table.node(&target.node);
     match row.filter(|row| row.kind == NodeKind::Join && target.slot.is_none()) {

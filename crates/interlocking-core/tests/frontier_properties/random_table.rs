@@ -1,11 +1,11 @@
-//! Tables of up to eight nodes from small numbers, so that a failing one shrinks.
+//! Tables of up to eight nodes, built from small numbers so that a failing table shrinks.
 
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-/// A node in numbers: places, nodes and regions are indices modulo what the table has.
+/// A node as numbers: places, nodes and regions are indices modulo the size of the table.
 #[derive(Clone, Debug)]
 pub(crate) struct RandomNode {
     join: bool,
@@ -18,10 +18,10 @@ pub(crate) struct RandomNode {
     exhausted: Option<(u8, Vec<u8>)>,
 }
 
-/// A third slot, how many are enough, what is cleared then, and which slots are optional.
+/// A third slot: the quorum, the join's region, and which slots are optional.
 type RandomQuorum = (u32, Vec<u8>, [bool; 3]);
 
-/// How often an edge may be taken, and where it goes from then on.
+/// How often an edge may be taken, and where its exhausted route leads.
 type Budget = (u32, Option<(u8, Vec<u8>)>);
 
 pub(crate) fn nodes() -> impl Strategy<Value = Vec<RandomNode>> {
@@ -57,7 +57,8 @@ pub(crate) fn nodes() -> impl Strategy<Value = Vec<RandomNode>> {
 pub(crate) fn table(nodes: &[RandomNode]) -> Table {
     let name = |index: usize| format!("n{index}");
     let is_join = |index: usize| index > 0 && nodes[index].join;
-    // Joins by their slots, and by their name too: a source of even index then fills `a`, of odd index `b`.
+    // Joins by slot, and also by name: then a source with an even index fills `a`, one with an odd index
+    // `b`.
     let mut targets = vec!["exit".to_owned()];
     let mut regions = vec!["*".to_owned()];
     for (index, node) in nodes.iter().enumerate() {
@@ -67,7 +68,7 @@ pub(crate) fn table(nodes: &[RandomNode]) -> Table {
             let third = node.quorum.as_ref().map(|_| "c");
             let slots = ["a", "b"].into_iter().chain(third).map(|slot| format!("{}.{slot}", name(index)));
             targets.extend(slots.clone());
-            // A join with a quorum is cleared whole.
+            // A join with a quorum is cleared as a whole.
             regions.extend(slots.filter(|_| third.is_none()));
         }
     }
@@ -119,7 +120,7 @@ pub(crate) fn table(nodes: &[RandomNode]) -> Table {
         if let Some(limit) = node.visits {
             row = row.visits(limit);
         }
-        // A join does not try again by itself.
+        // A join has no edge to itself.
         row.attempts = node.attempts.filter(|_| !is_join(index));
         table = table.with(row);
     }
@@ -127,7 +128,7 @@ pub(crate) fn table(nodes: &[RandomNode]) -> Table {
     table
 }
 
-/// Names every node as a source of the slots to which it goes by their names.
+/// Adds every node to the sources of the slots among its targets.
 fn name_sources(table: &mut Table) {
     let targets = |row: &NodeRow| row.targets().map(|target| (row.name.clone(), target.clone())).collect::<Vec<_>>();
     for (source, target) in table.nodes.iter().flat_map(targets).collect::<Vec<_>>() {

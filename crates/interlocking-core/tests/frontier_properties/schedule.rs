@@ -1,4 +1,4 @@
-//! Plays a table along random choices on the frontier, on a second one without shortcuts, and on the model.
+//! Plays a table with random choices on the frontier, on a second frontier without shortcuts, and on the model.
 
 use crate::model::{Model, Started, Way, Wrong, is_nothing};
 use crate::random_table::{RandomNode, nodes};
@@ -39,7 +39,7 @@ impl Payload for Token {
     }
 }
 
-/// How often what happened, over all runs.
+/// How often each kind of event happened, over all runs.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     relays: u32,
@@ -94,7 +94,7 @@ pub(crate) fn strategy() -> impl Strategy<Value = (Vec<RandomNode>, Vec<u16>)> {
     (nodes(), vec(any::<u16>(), 1..60))
 }
 
-/// Plays until the run ends or the choices do; panics where the three disagree.
+/// Plays until the run ends or the choices are used up; panics if the three disagree.
 pub(crate) fn play(table: &Table, choices: &[u16], seen: &mut Seen) {
     let net = Net::new(table.clone()).unwrap();
     let entry = || Token::new(&net, net.entry(), 0);
@@ -119,12 +119,12 @@ struct Run<'n> {
     net: &'n Net,
     /// Relays wherever it can.
     quick: Frontier<'n, Token>,
-    /// Never does.
+    /// Never relays.
     slow: Frontier<'n, Token>,
     model: Model<'n>,
-    /// What runs, with whether it is beyond a bound.
+    /// The running executions, each with whether it is beyond a bound.
     flight: Vec<(Execution, bool)>,
-    /// What was ended or stopped.
+    /// The executions that ended or were stopped.
     over: Vec<(Execution, Step<Token>)>,
     serial: u32,
 }
@@ -156,8 +156,8 @@ impl Run<'_> {
         self.end(at, nth, is_fork, &way, seen)
     }
 
-    /// The frontiers' state is the model's; a place is marked exactly if a token waits there or its consumer runs
-    /// with it, which is how the model defines its marking.
+    /// Compares the frontiers' state with the model's. A place is marked exactly if a token waits there or its
+    /// consumer runs with it, which is how the model defines its marking.
     fn check(&self) {
         let marking: BTreeSet<String> =
             self.quick.marking().map(|place| self.net.places()[place].name.clone()).collect();
@@ -212,14 +212,15 @@ impl Run<'_> {
         Started { node: self.net.name(node).into(), visit, attempt, exhausted: due.exhausted.is_some(), inputs }
     }
 
-    /// Which execution ends next, and how: mostly in a way that keeps the run sound, so that runs get long.
+    /// Chooses which execution ends next, and how: mostly in a way that keeps the run sound, so that runs get
+    /// long.
     fn choose(&self, which: usize) -> Option<(usize, usize, bool, Way)> {
         let mut all = Vec::new();
         for (at, &(execution, exhausted)) in self.flight.iter().enumerate() {
             let row = self.net.row(execution.node);
             let last = row.goto.len() + usize::from(row.fork.is_some());
             for (nth, is_fork, way) in self.model.ways(&row.name, self.serial) {
-                // Beyond a bound the exhausted route is taken, and else never.
+                // The exhausted route is taken beyond a bound, and only then.
                 if exhausted == (nth == last) {
                     all.push((at, nth, is_fork, way));
                 }
@@ -305,7 +306,7 @@ impl Run<'_> {
         false
     }
 
-    /// What a handler may choose, and no run takes any more: refused, and nothing has changed.
+    /// Chooses spent edges, as a handler may: the frontier refuses them and nothing changes.
     fn choose_spent_edges(&mut self, execution: Execution, seen: &mut Seen) {
         let name = self.net.name(execution.node);
         let before = format!("{:?}", self.quick);
@@ -334,16 +335,16 @@ impl Run<'_> {
         seen.stale_outcomes += 1;
     }
 
-    /// A step that is some node's, or some place's, but not this node's.
+    /// Tries a step that is valid for another node or place, but not for this node.
     fn malformed(&mut self, which: usize, seen: &mut Seen) {
         let (execution, _) = self.flight[which % self.flight.len()];
         let ways = self.model.ways(self.net.name(execution.node), self.serial);
-        // Where all its edges are spent there is no way left to be misspelled.
+        // If all edges are spent, no way is left to be modified.
         let Some((nth, is_fork, way)) = ways.first() else { return };
         let own = self.spell(execution, *nth, *is_fork, way);
         let beyond = self.net.node(execution.node).alternatives.end;
         let step = match (which / 8 % 4, own) {
-            // Only who takes no token may leave the run as it is.
+            // Only a node that takes no token may leave the run as it is.
             (3, _) | (_, Step::Stay) => Step::Stay,
             (0, Step::One(_, token)) => Step::One(beyond, token),
             (1, Step::One(alternative, token)) => Step::All(alternative, vec![token.clone(), token]),

@@ -1,4 +1,4 @@
-//! Joins that need not wait for all of their slots: what is no such join, and what one comes to.
+//! Joins with a quorum: which rows are refused, and the net of valid ones.
 
 use super::*;
 use interlocking_core::table::Quorum;
@@ -92,7 +92,7 @@ fn its_slots_hold_what_counts() {
     );
 }
 
-/// A part of it would leave a join that has fired with some of its slots.
+/// Clearing only a part of a join with a quorum could leave it fired with only some of its slots.
 #[test]
 fn it_is_cleared_whole() {
     let with = |row: NodeRow| {

@@ -2,7 +2,8 @@
 
 use interlocking_core::table::{NodeKind, NodeRow, Table};
 
-/// Tests and implementation written blind of each other, then merged, validated and attacked.
+/// Tests and implementation, written without sight of each other, then merged, validated and
+/// attacked.
 pub(crate) fn hybrid() -> Table {
     let llm = |name: &str, input: &str, prompt: &str, output: &str| {
         NodeRow::new(name, NodeKind::Llm).input(input).llm(prompt, output)
@@ -117,7 +118,7 @@ pub(crate) fn hybrid() -> Table {
         .with(NodeRow::new("witness", NodeKind::Observer).input("Observation"))
 }
 
-/// A tree of graphs: each writes its tests, lets its children implement their parts and merges them.
+/// A tree of graphs: each writes its tests, lets its children implement the parts, and merges these.
 pub(crate) fn v3() -> Table {
     Table::new("V3", "V3Result")
         .with(bounded(llm("scaffold").entry().goto("fork", &[]).goto("exit", &[]), 5))
@@ -164,7 +165,7 @@ pub(crate) fn v3() -> Table {
         ))
 }
 
-/// Scouts and architects plan; waves of agents carry the plan out, with people at the gates.
+/// Scouts and architects plan; waves of agents carry the plan out; people approve at gates.
 pub(crate) fn scout_and_wave() -> Table {
     let plain = |row: NodeRow, targets: &[&str]| targets.iter().fold(row, |row, target| row.goto(target, &[]));
     let human = |name: &str| node(name, NodeKind::Human);

@@ -1,4 +1,4 @@
-//! Ten thousand tables with budgets on edges, held against the brute force as the others are.
+//! Ten thousand tables with budgets on edges, compared with the brute force like the others.
 
 use crate::compare::Compared;
 use crate::generated::{Counted, count};
@@ -19,7 +19,7 @@ const STATES: usize = 3000;
 fn sweep(seeds: Range<u64>) {
     let many = looked_at(seeds.clone()).count();
     let mut counted = Counted::default();
-    // Tables of which something is broken only because an edge may be spent.
+    // Tables that break a rule only because an edge may be spent.
     let mut by_routes = 0;
     let compared = compare_all_of(seeds, STATES, budgeted, |table, explored| {
         count(table, explored, &mut counted);
@@ -29,11 +29,11 @@ fn sweep(seeds: Range<u64>) {
     assert!(compared.tables >= share_of(2_500) && compared.too_large * 25 <= many, "{compared:?}");
     assert!(compared.share(compared.sound) > 0.15 && by_routes * 20 > compared.tables, "{by_routes} of {compared:?}");
     assert!(compared.frontier_paths * 1000 >= (compared.paths - compared.event_paths) * 995, "{compared:?}");
-    // Measured: 2.4 to 3.1 %; there are more budgets than elsewhere.
+    // Measured: 2.4 to 3.1 %; these tables have more budgets than others.
     assert!(counted.false_alarms * 25 <= counted.tables, "{counted:?}");
 }
 
-/// Whether a rule of tokens is broken that is not where every edge that is spent fails the run.
+/// Whether a rule of tokens is broken that is not broken if every spent edge fails the run.
 fn is_broken_by_a_route(table: &Table, broken: &[&Broken]) -> bool {
     let tokens = |broken: &[&Broken]| broken.iter().any(|rule| rule.ends_the_run());
     if !tokens(broken) {
@@ -104,7 +104,7 @@ fn without_its_budget_a_loop_is_a_cycle() {
         let explored = explore(&mutant.of(&five_loops()), Budgets::OneBit, MUTANT_STATES).unwrap();
         assert!(explored.broken.contains_key(&Broken::UnboundedCycle), "{what}");
     }
-    // And its route takes its place.
+    // The edge's route replaces it.
     let again = |route| {
         table([
             logic("work").goto("judge", &[]),
@@ -117,7 +117,7 @@ fn without_its_budget_a_loop_is_a_cycle() {
 
 #[test]
 fn the_first_time_an_edge_is_not_spent() {
-    // The route would end the run while `other` is at work; but `work` goes on only once.
+    // The route would end the run while `other` works; but `work` goes on only once.
     let split = |again: NodeRow| {
         table([
             logic("split").fork(&["work", "other"], &[]),
@@ -135,7 +135,7 @@ fn the_first_time_an_edge_is_not_spent() {
 
 #[test]
 fn clearing_everything_depends_on_who_takes_an_edge_that_counts() {
-    // What `work` did is cleared, but its edge was taken: the second time it may be spent.
+    // The work of `work` is cleared, but its edge was taken: the second time it may be spent.
     both_say(
         &table([
             logic("split").fork(&["begin", "work"], &[]),
@@ -156,7 +156,7 @@ fn a_message_too_many_along_one_edge() {
     both_say(&with(event("back").edge(back())), "sound");
     both_say(&with(event("back").edge(back().exhausted(Goto::new("exit", &["b"])))), "sound");
     both_say(&with(event("back").edge(back().exhausted(Goto::new("a", &["b"])))), "UnboundedCycle");
-    // The second message may come while `c` is at work beside.
+    // The second message may come while `c` works.
     let beside = |route| {
         table([
             logic("a").fork(&["b", "c"], &[]),

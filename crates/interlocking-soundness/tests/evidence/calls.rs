@@ -1,4 +1,4 @@
-//! The worst-case number of agent calls: the bound from the table against every run.
+//! The worst-case number of agent calls: compares the bound from the table with every run.
 
 use crate::compare::smallest;
 use crate::hand_made::{join, logic, table};
@@ -18,7 +18,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Most {
     Calls(u64),
-    /// Some cycle makes calls for ever.
+    /// Some cycle makes calls without end.
     NoBound,
 }
 
@@ -27,7 +27,7 @@ fn calls_of(row: &NodeRow) -> u64 {
     u64::from(row.kind == NodeKind::Llm || (row.kind == NodeKind::Event && row.agent.is_some()))
 }
 
-/// The calls of the table's advisory node, once somebody may have started it; `None` where nothing bounds them.
+/// The calls of the table's advisory node, once it may have been started; `None` if nothing bounds them.
 fn calls_beside(table: &Table) -> Option<u64> {
     let asks = |row: &&NodeRow| row.kind == NodeKind::Advisory && row.agent.is_some();
     match table.nodes.iter().find(asks).map(|row| row.visits) {
@@ -37,12 +37,12 @@ fn calls_beside(table: &Table) -> Option<u64> {
     }
 }
 
-/// By exploring every run; `None` where there are more states than `limit`.
+/// By exploring every run; `None` if there are more than `limit` states.
 fn most_calls(table: &Table, limit: usize) -> Option<Most> {
     most_calls_with(table, 0, limit)
 }
 
-/// The same, where the child of each execution of a graph node makes so many.
+/// The same, if the child of each execution of a graph node makes `of_child` calls.
 fn most_calls_with(table: &Table, of_child: u64, limit: usize) -> Option<Most> {
     let calls_of = |node: usize| {
         let row = &table.nodes[node];
@@ -50,12 +50,12 @@ fn most_calls_with(table: &Table, of_child: u64, limit: usize) -> Option<Most> {
     };
     let rules = Rules::new(table, Budgets::Concrete, Starts::Any);
     let graph = Graph::of(&rules, limit)?;
-    // Beyond its bound an event node handles nothing, though the message may change nothing either.
+    // Beyond its bound an event node handles no message, even if the message leaves the run as it is.
     let is_handled = |at: usize, node: usize| rules.entries(&graph.states[at], node).0;
     let calls = |at: usize, step: Move| match step {
         Move::Resume { node } if is_handled(at, node) => calls_of(node),
         Move::Start { node, exhausted: false } | Move::Redirect { node, .. } => calls_of(node),
-        // The handler of a message has been asked; that of another node was when it started.
+        // The agent of a message's handler has been called; that of another node was called when the node started.
         Move::Spent { node, .. } if table.nodes[node].kind == NodeKind::Event => calls_of(node),
         _ => 0,
     };
@@ -72,7 +72,7 @@ fn most_calls_with(table: &Table, of_child: u64, limit: usize) -> Option<Most> {
     if beside.is_none() && (0..graph.states.len()).any(may_spawn) {
         return Some(Most::NoBound);
     }
-    // Each state before the advisory node was started, and after. It is started as often as may be, at the first chance.
+    // Each state before the advisory node is started, and after. It is started as often as allowed, at the first chance.
     let states = graph.states.len();
     let first = |at: usize, step: Move| at < states && spawns(at, step);
     let calls =
@@ -88,7 +88,7 @@ fn most_calls_with(table: &Table, of_child: u64, limit: usize) -> Option<Most> {
             return Some(Most::NoBound);
         }
     }
-    // No cycle makes a call: the greatest number by which a state is reached settles.
+    // No cycle makes a call, so the largest number of calls up to each state converges.
     let (mut most, mut is_reached) = (vec![0; edges.len()], vec![false; edges.len()]);
     is_reached[0] = true;
     let mut todo = vec![0];
@@ -130,7 +130,7 @@ struct Compared {
     exhausted_for_ever: usize,
     bounded: usize,
     exact: usize,
-    /// With a bound that is that of the worst run, whether it says so or not.
+    /// The bound equals the calls of the worst run, whether it claims to be exact or not.
     met: usize,
     calls: u64,
 }
@@ -155,7 +155,7 @@ fn compare(table: &Table, compared: &mut Compared) -> Result<(), String> {
             compared.calls += calls;
             compared.met += usize::from(at_most == calls);
             compared.exact += usize::from(found.exact);
-            // Where a rule is broken the run ends there; the bound may count what comes after.
+            // If a rule is broken the run ends there; the bound may count calls that would come later.
             if found.exact && at_most != calls && is_sound {
                 return Err(format!("{found:?} is not exact: {calls}"));
             }
@@ -166,7 +166,7 @@ fn compare(table: &Table, compared: &mut Compared) -> Result<(), String> {
     }
 }
 
-/// Whether a run can take exhausted routes for ever: see the test of that name.
+/// Whether a run can take exhausted routes for ever: see `that_are_exhausted_for_ever_are_none`.
 fn exhausted_for_ever(table: &Table) -> bool {
     let next = |name: &str| table.node(name).and_then(|row| row.exhausted.as_ref()).map(|goto| goto.to.node.as_str());
     table.nodes.iter().any(|row| {
@@ -196,7 +196,7 @@ fn are_bounded_as_said() {
 
 #[test]
 fn with_budgets_on_edges_are_bounded_as_said() {
-    // Each edge that counts makes more states.
+    // Each edge that is counted makes more states.
     hold((200_000..202_000).map(|seed| (seed, budgeted(seed))), 4);
 }
 
@@ -210,14 +210,14 @@ fn with_joins_that_have_a_quorum_are_bounded_as_said() {
     hold((200_000..202_000).map(|seed| (seed, with_quorums(seed))), 4);
 }
 
-/// Holds the bounds of these tables to all runs; of so many there may be one that is left out.
+/// Compares the bounds of these tables with all runs; one table in `one_of` may be too large.
 fn hold(tables: impl Iterator<Item = (u64, Table)>, one_of: usize) {
     let mut compared = Compared::default();
     let mut wrong = Vec::new();
     for (seed, mut table) in tables {
-        // A map's children make calls that the table does not know of.
+        // A map's children make calls that the table does not show.
         table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Map).for_each(|row| row.kind = NodeKind::Llm);
-        // Mostly it is bounded how often who works beside the graph starts.
+        // Most tables bound how often the advisory node starts.
         for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Advisory && seed % 4 > 0) {
             *row = row.clone().visits((seed % 4) as u32);
         }
@@ -254,7 +254,7 @@ fn by_a_map_are_not_bounded() {
 
 #[test]
 fn of_loops_with_a_budget_each_are_counted_exactly() {
-    // A review that sends work back twice, and a judge that does so three times.
+    // A review sends work back twice, and a judge sends it back three times.
     let back = |times| Goto::new("work", &[]).times(times);
     let llm = |name: &str| NodeRow::new(name, NodeKind::Llm);
     let build = |review: Goto, judge: Goto| {
@@ -273,14 +273,15 @@ fn of_loops_with_a_budget_each_are_counted_exactly() {
     };
     let despair = || Goto::new("despair", &[]);
     assert_eq!(calls(&build(back(2), back(3))), 6 * 2 + 4);
-    // Beyond its budget each leads to one agent more, which a run comes to once.
+    // Beyond its budget each leads to one more agent, which a run reaches once.
     assert_eq!(calls(&build(back(2), back(3).exhausted(despair()))), 6 * 2 + 4 + 1);
     assert_eq!(calls(&build(back(2).exhausted(despair()), back(3).exhausted(despair()))), 6 * 2 + 4 + 1);
 }
 
 #[test]
 fn of_a_join_with_a_quorum_are_counted_exactly() {
-    // `begin` starts `a` again and again, and `b` comes to the join once: for one report, however often `a` has come there.
+    // `begin` starts `a` again and again, but `b` comes to the join once: so there is one report, however often `a` comes
+    // there.
     let llm = |name: &str| NodeRow::new(name, NodeKind::Llm);
     let meet = NodeRow::new("meet", NodeKind::Join).slot("a", "T", &["a"], false);
     let meet = meet.slot("b", "T", &["b"], false).slot("c", "T", &["b"], false);
@@ -296,7 +297,8 @@ fn of_a_join_with_a_quorum_are_counted_exactly() {
     assert_eq!((found.at_most, found.exact), (Some(5), true));
 }
 
-/// The bound of a graph and that of the graph which its graph nodes run, together, against every run of both.
+/// Adds the bound of a graph and that of the child graph that its graph nodes run, and compares the sum with every run of
+/// both.
 #[test]
 fn of_graph_nodes_are_those_of_their_child_each_time() {
     const STATES: usize = 1500;
@@ -326,7 +328,7 @@ fn of_graph_nodes_are_those_of_their_child_each_time() {
         let Some(at_most) = found.at_most else { continue };
         let Most::Calls(most) = most else { panic!("{seed}: {found:?}, and some cycle calls for ever") };
         assert!(at_most >= most, "{seed}: {found:?}, and some run makes {most}");
-        // Where a rule is broken the run ends there, and that of the child ends where one of its own is.
+        // If a rule is broken the run ends there, and a child's run ends where a rule of its own graph is broken.
         let is_sound = explored.broken.is_empty() && child.at_most == Some(of_child);
         assert!(!found.exact || !is_sound || at_most == most, "{seed}: {found:?} is not exact: {most}");
         compared += 1;

@@ -1,4 +1,4 @@
-//! A verdict against what the brute force found.
+//! Compares a verdict with the result of the brute force.
 
 use crate::replay;
 use Amiss::NotShortest;
@@ -13,25 +13,26 @@ use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What was compared.
+/// Counts of what was compared.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
     pub(crate) tables: usize,
     pub(crate) sound: usize,
-    /// More states than the brute force may look at, but it takes the paths that the check gives, and they break the rules.
+    /// The table has too many states for the brute force, but the brute force can take the check's paths, and these break
+    /// the rules.
     pub(crate) shown_by_paths: usize,
-    /// Not compared: more states than the brute force may look at.
+    /// Not compared: the table has too many states for the brute force.
     pub(crate) too_large: usize,
     pub(crate) states: usize,
     /// How many tables break each rule.
     pub(crate) broken: BTreeMap<&'static str, usize>,
-    /// Compared only by whether something is wrong: wide forks, of too many markings to find the shortest paths.
+    /// Compared only by whether some rule is broken: wide forks, with too many markings to find the shortest paths.
     pub(crate) wide: usize,
-    /// Paths walked again by brute force, and those of them that the frontier takes in its order of starts.
+    /// Paths replayed by the brute force, and those of them that the frontier can take in its order of starts.
     pub(crate) paths: usize,
     pub(crate) event_paths: usize,
     pub(crate) frontier_paths: usize,
-    /// Paths that were found by searching towards what is broken, and not everywhere.
+    /// Paths found by a search directed at the violation.
     pub(crate) directed: usize,
 }
 
@@ -41,7 +42,7 @@ impl Compared {
     }
 }
 
-/// Compares; gives what the brute force found, if the table is not too large for it.
+/// Compares; gives the brute force's result, unless the table is too large.
 pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> Result<Option<Explored>, String> {
     let Some(explored) = explore(table, Budgets::OneBit, limit) else {
         let shown = paths_hold(table)?;
@@ -80,7 +81,7 @@ pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> R
             return Err(format!("{rule:?}: no schedule takes this path there: {path:?}"));
         }
         compared.paths += 1;
-        // The frontier knows no events.
+        // The frontier has no events.
         let is_event = |step: &Step| table.node(&step.node).is_some_and(|row| row.kind == NodeKind::Event);
         if path.iter().any(is_event) {
             compared.event_paths += 1;
@@ -97,14 +98,14 @@ pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> R
     Ok(Some(explored))
 }
 
-/// Whether nothing is wrong with a table that [`Net::new`] accepts: by brute force, or by the check where that is too much.
+/// Whether a table that [`Net::new`] accepts is sound: by brute force, or by the check if the table is too large.
 pub(crate) fn is_sound(table: &Table) -> bool {
     const STATES: usize = 3000;
     let by_check = |net: &Net| matches!(check(net), Verdict::Sound { .. });
     Net::new(table.clone()).is_ok_and(|net| explore::is_sound(table, STATES).unwrap_or_else(|| by_check(&net)))
 }
 
-/// Whether the check gives paths to broken rules; an error if one does not lead there.
+/// Whether the check gives paths to broken rules; an error if a path does not lead to its rule.
 fn paths_hold(table: &Table) -> Result<bool, String> {
     let net = Net::new(table.clone()).unwrap();
     let Verdict::Unsound { mut violations } = check(&net) else { return Ok(false) };
@@ -114,7 +115,7 @@ fn paths_hold(table: &Table) -> Result<bool, String> {
     Ok(found.keys().any(Broken::ends_the_run))
 }
 
-/// The same of all paths that a check gives, the shortest or not.
+/// The same for all paths of a check, the shortest or not.
 pub(crate) fn all_paths_hold(table: &Table) -> Result<(), String> {
     let net = Net::new(table.clone()).unwrap();
     let Verdict::Unsound { violations } = check(&net) else { return Err("nothing is wrong".to_owned()) };
@@ -130,7 +131,7 @@ fn is_wide(table: &Table) -> bool {
     table.nodes.iter().filter_map(|row| row.fork.as_ref()).any(|fork| combinations(fork) > 64)
 }
 
-/// Where the paths are not known to be the shortest: whether both find something wrong.
+/// For paths that may not be the shortest: compares only whether both find some violation.
 fn both_find(found: &BTreeMap<Broken, Vec<Step>>, explored: &Explored) -> Result<(), String> {
     match found.is_empty() == explored.broken.is_empty() {
         true => Ok(()),
@@ -138,7 +139,7 @@ fn both_find(found: &BTreeMap<Broken, Vec<Step>>, explored: &Explored) -> Result
     }
 }
 
-/// Whether runs take all paths to where a rule of tokens is broken.
+/// Compares whether runs can take all paths to broken rules of tokens.
 pub(crate) fn paths_are_taken(table: &Table, found: &BTreeMap<Broken, Vec<Step>>) -> Result<(), String> {
     let rules = replay::rules(table);
     for (rule, path) in found.iter().filter(|(rule, path)| rule.has_way() && !path.is_empty()) {
@@ -149,12 +150,12 @@ pub(crate) fn paths_are_taken(table: &Table, found: &BTreeMap<Broken, Vec<Step>>
     Ok(())
 }
 
-/// What is left where nothing is searched without reductions: at least one broken rule, if there is one of tokens, and to
-/// each that is found as short a way as there is.
+/// Checks a search that uses reductions only: it finds at least one broken rule, if a rule of tokens is broken, and the
+/// path to each rule that it finds is the shortest.
 fn directed(net: &Net, explored: &Explored) -> Result<usize, String> {
     let found = match decide(net, DEFAULT_LIMIT, 0) {
         Verdict::Unsound { mut violations } => {
-            // A shortest way to where no way leads out takes a search everywhere.
+            // The shortest path to a state without a way out needs a complete search.
             violations.retain(|violation| !matches!(violation.rule, Rule::NoWayOut { .. }));
             match by_rule(net, violations) {
                 Ok(found) => found,
@@ -172,7 +173,7 @@ fn directed(net: &Net, explored: &Explored) -> Result<usize, String> {
         return Err(format!("the reduced search finds nothing, the brute force {:?}", explored.broken));
     }
     for (rule, path) in &found {
-        // It stops soon after the first, and may not come to where fewer joins wait.
+        // The search stops soon after the first violation, and may not reach the states in which fewer joins wait.
         if let Broken::Stuck { joins } = rule
             && !explored.broken.contains_key(rule)
             && explored
@@ -195,9 +196,9 @@ fn directed(net: &Net, explored: &Explored) -> Result<usize, String> {
 
 /// Why a verdict is not compared rule by rule.
 enum Amiss {
-    /// It contradicts itself.
+    /// The verdict contradicts itself.
     Wrong(String),
-    /// Some path is not said to be the shortest.
+    /// Some path is not marked as the shortest.
     NotShortest(BTreeMap<Broken, Vec<Step>>),
 }
 
@@ -284,7 +285,7 @@ fn name(rule: &Broken) -> &'static str {
     }
 }
 
-/// A table as small as can be made of `table` that is still `wrong`, as JSON.
+/// A table derived from `table`, as small as possible, that is still `wrong`, as JSON.
 pub(crate) fn smallest(mut table: Table, wrong: &dyn Fn(&Table) -> bool) -> String {
     let ok = |table: &Table| Net::new(table.clone()).is_ok() && wrong(table);
     while let Some(smaller) = smaller(&table).into_iter().find(ok) {
@@ -293,7 +294,7 @@ pub(crate) fn smallest(mut table: Table, wrong: &dyn Fn(&Table) -> bool) -> Stri
     serde_json::to_string(&table).unwrap()
 }
 
-/// Tables with something less.
+/// All tables with one thing removed or reduced.
 fn smaller(table: &Table) -> Vec<Table> {
     let mut all = Vec::new();
     for at in 0..table.nodes.len() {

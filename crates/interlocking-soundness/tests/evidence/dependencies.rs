@@ -1,4 +1,5 @@
-//! For each rule by which one node depends on another, a table on which the reduced search goes wrong without it.
+//! For each rule by which one node depends on another: a table on which the reduced search goes wrong without
+//! that rule.
 
 use crate::hand_made::{event, join, logic, table};
 use crate::hard_tables::both_say;
@@ -8,7 +9,7 @@ use interlocking_soundness::{Verdict, check};
 
 #[test]
 fn a_message_depends_on_who_clears_where_it_redirects_from() {
-    // Once `clean` has cleared its slot, `hurry` can do nothing.
+    // Once `clean` has cleared the slot of `hurry`, `hurry` can do nothing.
     both_say(
         &table([
             logic("split").fork(&["clean", "desk.split"], &[]),
@@ -23,7 +24,7 @@ fn a_message_depends_on_who_clears_where_it_redirects_from() {
 
 #[test]
 fn a_message_that_can_do_nothing_depends_on_who_leads_to_where_it_redirects_from() {
-    // `stop` ends the run early only where `meet` has begun it again, and `end` has not yet ended it.
+    // `stop` ends the run early only if `meet` has restarted `split`, and `end` has not yet ended the run.
     both_say(
         &table([
             logic("split").fork(&["end", "meet.split"], &[]).visits(2),
@@ -37,7 +38,7 @@ fn a_message_that_can_do_nothing_depends_on_who_leads_to_where_it_redirects_from
 
 #[test]
 fn a_message_waits_for_a_join_with_a_latched_slot_that_runs() {
-    // `hurry` comes from `work` when `meet` has ended; it must be tried before `work` ends.
+    // `hurry` comes from `work` when `meet` has ended; the search must try it before `work` ends.
     both_say(
         &table([
             logic("split").fork(&["work", "meet.each", "meet.once"], &[]),
@@ -56,7 +57,7 @@ fn a_message_waits_for_a_join_with_a_latched_slot_that_runs() {
 
 #[test]
 fn clearing_everything_depends_on_who_enters_what_counts_its_visits() {
-    // What `work` did is cleared, but `check` was entered: the second time it may be exhausted.
+    // The work of `work` is cleared, but `check` was entered: the second time it may be exhausted.
     both_say(
         &table([
             logic("split").fork(&["begin", "work"], &[]),
@@ -92,7 +93,7 @@ fn clearing_everything_is_not_all_that_is_tried() {
 
 #[test]
 fn clearing_everything_waits_for_nobody() {
-    // Eight branches, each of which may end all others: one after the other is enough.
+    // Eight branches, each of which may end all others: it is enough to explore one after the other.
     let names: Vec<String> = (0..8).map(|nth| format!("b{nth}")).collect();
     let build = |gives_up: &dyn Fn(NodeRow) -> NodeRow| {
         let heads: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -1,6 +1,6 @@
-//! Every graph of the repository that is derived, with one edge, source, branch, budget, cancel or latch changed.
+//! Every derived graph of the repository, with one edge, source, branch, budget, cancel or latch changed.
 //!
-//! Their tables are in `tables/`, one folder a package, and each is held to the derive by a test of its package: see
+//! Their tables are in `tables/`, one folder for each package. A test of the package compares each table with the derive: see
 //! `tables/held.rs`.
 
 use crate::compare::{Compared, compare};
@@ -14,12 +14,12 @@ use std::path::Path;
 /// The most states of a table or of a mutant.
 const MOST_STATES: usize = 2_000_000;
 
-/// How many nodes the states of one table's mutants may have together: that is what comparing them costs. A table has a sample of its
-/// mutants compared where all of them, each with as many states as the table, have more: some large protocols, and the ring and the chain of
-/// a hundred nodes, of one token each, whose ten thousands of mutants differ in little but the node's number.
+/// The cost limit for comparing one table's mutants: mutants times states of the table times nodes. If all mutants of a table
+/// would cost more, only a sample of them is compared. That concerns some large protocols, and the ring and the chain of a
+/// hundred nodes with one token each, whose tens of thousands of mutants differ in little but the node's number.
 const MOST_NODES: usize = 5_000_000;
 
-/// One mutant of a table in so many is compared. It is a prime, so that all targets have their turn.
+/// One mutant in so many is compared. The number is a prime, so that all targets have their turn.
 fn one_in(table: &Table, states: usize, mutants: usize) -> usize {
     let is_prime = |number: &usize| (2..*number).all(|divisor| !number.is_multiple_of(divisor));
     (mutants * states * table.nodes.len() / MOST_NODES + 1..).find(is_prime).unwrap()
@@ -65,7 +65,7 @@ fn report(sampled: &[(String, usize)]) {
     eprintln!("of these one mutant in so many is compared: {sampled:?}");
 }
 
-/// How many graphs of each name the packages have.
+/// How many graphs of each name each package has.
 fn count(graphs: impl Iterator<Item = (String, String)>) -> BTreeMap<(String, String), usize> {
     graphs.fold(BTreeMap::new(), |mut count, graph| {
         *count.entry(graph).or_default() += 1;

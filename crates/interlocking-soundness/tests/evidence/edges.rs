@@ -1,5 +1,5 @@
-//! Tables at the edges of the rules: messages that bound themselves, ends by a failure, budgets beside cycles without one,
-//! wide forks, what lies behind a limit.
+//! Tables at the edges of the rules: messages that bound themselves, ends by a failure, budgets beside unbounded cycles,
+//! wide forks, tables that exceed a limit.
 
 use crate::compare::all_paths_hold;
 use crate::hand_made::{event, join, logic, table};
@@ -34,7 +34,7 @@ fn messages_take_no_token_from_each_other_nor_from_beside_the_graph() {
     second.name = "second".into();
     v3.nodes.push(second);
     assert!(matches!(verdict(&v3), Verdict::Sound { .. }));
-    // Without a bound of its own each is a cycle.
+    // Without a bound of its own, each of the two is a cycle.
     let endless = |name: &str| event(name).goto("a", &["a"]);
     both_say(&table([start(), endless("one"), again("other"), adviser()]), "UnboundedCycle");
 }
@@ -46,14 +46,14 @@ fn a_message_too_many_ends_a_run_unless_it_has_a_route() {
     };
     let once = || event("message").goto("exit", &["a"]).visits(1);
     both_say(&watch(once()), "sound");
-    // Its route redirects from `a`, where no token is: the run goes on as it is.
+    // Its route redirects from `a`, which has no token: the run goes on unchanged.
     both_say(&watch(once().exhausted("exit", &["a"])), "NoWayOut");
     both_say(&watch(once().exhausted("exit", &["b"])), "sound");
 }
 
 #[test]
 fn nothing_is_said_of_what_a_message_does_once_a_run_is_stuck() {
-    // The message finds a token only where the run is stuck.
+    // The message finds a token only when the run is stuck.
     both_say(
         &table([
             logic("start").goto("meet.start", &[]),
@@ -66,7 +66,7 @@ fn nothing_is_said_of_what_a_message_does_once_a_run_is_stuck() {
     );
 }
 
-/// Stages one after another, each of which may be done again some times.
+/// Stages one after another, each of which may be repeated a limited number of times.
 fn stages(count: usize, last: NodeRow) -> Table {
     let mut table = Table::new("Stages", "T");
     for nth in 0..count {
@@ -86,7 +86,7 @@ fn budgets_beside_a_cycle_without_one_do_not_multiply() {
         let found = verdict(&stages(10, last));
         assert!(matches!(found, Verdict::Sound { markings } if markings < 50), "{found:?}");
     }
-    // The exit is there only until `talk` is entered, so it matters which budgets are spent.
+    // The exit is reachable only until `talk` is entered, so it matters which budgets are spent.
     let found = rules(&stages(3, NodeRow::new("talk", NodeKind::Human).goto("talk", &[]).unbounded()));
     assert_eq!(found, [Rule::ExitUnreachable]);
     let ends = |last: NodeRow| {
@@ -95,7 +95,7 @@ fn budgets_beside_a_cycle_without_one_do_not_multiply() {
         table
     };
     both_say(&ends(NodeRow::new("talk", NodeKind::Human).goto("talk", &[]).unbounded()), "NoWayOut");
-    // A budget without a route ends the run: that is a way out.
+    // A budget without a route ends the run, which counts as a way out.
     let back = NodeRow::new("talk", NodeKind::Human).goto("stage0", &[]).unbounded();
     both_say(&ends(back), "sound");
 }
@@ -115,7 +115,7 @@ fn ways_out_that_only_budgets_open_are_seen() {
     both_say(&last(logic("tired").exhausted("b", &[])), "NoWayOut");
 }
 
-/// So many branches, each of which works or is skipped; the first brings its result to the second's slot.
+/// A number of branches, each of which works or is skipped; the first brings its result to the second's slot.
 fn optional(count: usize) -> Table {
     let branches: Vec<String> = (0..count).map(|nth| format!("work{nth}|meet.slot{nth}")).collect();
     let branches: Vec<&str> = branches.iter().map(String::as_str).collect();
@@ -144,13 +144,14 @@ fn a_wide_fork_is_told_as_a_narrow_one() {
     let (narrow, wide) = (found(6), found(7));
     assert_eq!(narrow, wide);
     assert_eq!(narrow.len(), 2, "{narrow:?}");
-    // With more branches than can be tried without reductions, no more is said either.
+    // With more branches than can be explored without reductions, no more is reported either.
     assert!(found(20).iter().all(|rule| narrow.contains(rule)));
 }
 
 #[test]
 fn a_fork_of_any_width_is_looked_at() {
-    // Whoever begins anew clears the slot that it would have filled, and not itself: the two ways of its branch differ.
+    // A branch that begins anew clears the slot that it would have filled, and not itself: the two ways of a branch
+    // differ.
     let build = |count: usize, last: &str| {
         let mut table = optional(count);
         let all: Vec<String> = (0..count).map(|nth| format!("work{nth}")).chain(["meet".to_owned()]).collect();
@@ -174,7 +175,7 @@ fn a_fork_of_any_width_is_looked_at() {
 
 #[test]
 fn what_is_near_is_found_though_the_rest_is_not_decided() {
-    // Fourteen branches that clear each other, and `x`, which could bring a second token where `y` brings one.
+    // Fourteen branches that clear each other, and `x`, which could send a second token to the place where `y` sends one.
     let names: Vec<String> = (0..14).map(|nth| format!("m{nth}")).collect();
     let mut heads: Vec<&str> = names.iter().map(String::as_str).collect();
     heads.extend(["x", "y"]);
@@ -217,7 +218,7 @@ fn a_table_too_large_to_look_at_is_not_decided() {
     assert_eq!(verdict(&chain), Verdict::Undecided { limit: DEFAULT_LIMIT });
 }
 
-/// Branches that choose late let others pass, which they would be in the way of where they choose at once.
+/// Branches that choose late let others pass that they would block if they chose at once.
 #[test]
 fn runs_take_the_paths_through_wide_forks() {
     let split = logic("split")

@@ -1,4 +1,5 @@
-//! The brute force against the frontier that runs: the same executions in the same order come to the same state.
+//! Compares the brute force with the frontier of the runtime: the same executions in the same order lead to the same
+//! state.
 
 use crate::routed;
 use interlocking_core::frontier::{Due, Execution, Frontier, Payload, Violation};
@@ -12,7 +13,7 @@ use interlocking_reference_model::quorums::with_quorums;
 use interlocking_reference_model::rules::{Budgets, EXIT, Move, Outcome, Rules, Set, Starts, State, Way};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A token that carries nothing; whether it counts for a quorum.
+/// A token without content; the flag says whether it counts for a quorum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token(pub(crate) PlaceIndex, pub(crate) bool);
 
@@ -30,7 +31,7 @@ impl Payload for Token {
     }
 }
 
-/// A run on the frontier, moved by the brute force's moves.
+/// A run on the frontier that follows the brute force's moves.
 struct Run<'n> {
     net: &'n Net,
     rules: &'n Rules,
@@ -43,7 +44,7 @@ impl<'n> Run<'n> {
         Self { net, rules, frontier: Frontier::new(net, Token(net.entry(), true)), running: BTreeMap::new() }
     }
 
-    /// Moves; `None` where the frontier has no such move, which an exhausted entry without a route is too.
+    /// Makes a move; `None` if the frontier has no such move, also for an exhausted entry without a route.
     fn apply(&mut self, step: Move) -> Option<Result<(), Violation>> {
         let (node, way) = match step {
             Move::Start { node, exhausted } => {
@@ -88,7 +89,7 @@ impl<'n> Run<'n> {
         self.net.place_named(self.rules.place_name(place)).unwrap()
     }
 
-    /// Whether the frontier shows `state`.
+    /// Whether the frontier's state equals `state`.
     fn shows(&self, state: &State) -> bool {
         let marking: BTreeSet<usize> = self.frontier.marking().collect();
         let expected = (0..EXIT).filter(|place| state.marking() >> place & 1 == 1);
@@ -102,7 +103,7 @@ impl<'n> Run<'n> {
             && self.frontier.stuck().is_some() == (state.running == 0 && Rules::first_due(state).is_none())
     }
 
-    /// Makes `step` from `state` on both, and compares; gives the next state, if there is one.
+    /// Makes `step` from `state` on both, and compares the results; gives the next state, if there is one.
     fn follow(&mut self, state: &State, step: Move) -> Result<Option<State>, String> {
         let moved = self.apply(step);
         let same = match (self.rules.apply(state, step), moved) {
@@ -113,9 +114,9 @@ impl<'n> Run<'n> {
                 false
             }
             (Outcome::Exit, Some(Ok(()))) => self.frontier.take_exit().is_some(),
-            // The driver ends such a run: an edge that is spent has no way on.
+            // The driver ends this run: a spent edge without a route has no way on.
             (Outcome::Failed, None) if matches!(step, Move::Spent { .. }) => true,
-            // The driver ends such a run.
+            // The driver ends this run.
             (Outcome::Failed, Some(Ok(()))) => true,
             (Outcome::DoubleToken { from, place }, Some(Err(Violation::DoubleToken { from: found, place: at }))) => {
                 self.rules.nodes[from].name == found && self.rules.place_name(place) == at
@@ -129,24 +130,25 @@ impl<'n> Run<'n> {
     }
 }
 
-/// Whether the token for a place is a value. What skips a branch is one: the frontier knows that it does not count.
+/// Whether the token for a place is a value. A token that skips a branch is a value too: the frontier knows that it
+/// does not count.
 pub(crate) fn is_value(way: &Way, place: usize) -> bool {
     place == EXIT || way.blank >> place & 1 == 0
 }
 
-/// How much was compared.
+/// Counts of what was compared.
 #[derive(Debug, Default)]
 struct Compared {
     tables: usize,
     states: usize,
     moves: usize,
     too_large: usize,
-    /// Moves by which an edge that is spent is chosen.
+    /// Moves that choose a spent edge.
     spent: usize,
 }
 
-/// Every move from every state, each after the moves that first came to that state; then some runs at random, as two
-/// ways to one state may have left the frontier different.
+/// Compares every move from every state, each after the moves that first led to that state. Then compares some
+/// random runs, because two paths to one state may leave the frontier in different states.
 fn compare(table: &Table, dice: &mut Dice, compared: &mut Compared) -> Result<(), String> {
     let net = Net::new(table.clone()).unwrap();
     let rules = Rules::new(table, Budgets::Concrete, Starts::InTurn);

@@ -1,4 +1,4 @@
-//! Gadgets with budgets put together: in a row, round and round, and side by side. What each leaves of its budgets must not multiply.
+//! Combines gadgets with budgets: in a row, in a ring, and side by side. The remaining budgets of gadgets must not multiply.
 
 use crate::compare::is_sound;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Target, Visits};
@@ -6,7 +6,7 @@ use interlocking_reference_model::edge_budgets::give_budgets;
 use interlocking_reference_model::generate::{self, Dice};
 use interlocking_reference_model::mutate;
 
-/// Where the budgets of a gadget lead that is sound by itself.
+/// Gives the gadget's budgets routes that keep the gadget sound.
 fn give_routes(dice: &mut Dice, table: &mut Table) {
     let targets = mutate::all_targets(table);
     for at in 0..table.nodes.len() {
@@ -23,7 +23,7 @@ fn give_routes(dice: &mut Dice, table: &mut Table) {
     }
 }
 
-/// A sound block of about so many nodes, some budget of which leads to where the run goes on.
+/// A sound block of about `size` nodes, in which the route of some budget goes on.
 pub(crate) fn gadget(dice: &mut Dice, size: usize) -> Table {
     loop {
         let mut table = generate::block(dice, size);
@@ -47,7 +47,7 @@ pub(crate) fn gadget(dice: &mut Dice, size: usize) -> Table {
     }
 }
 
-/// Adds a gadget, its nodes named with `prefix`, that goes on to `next` where it went to the exit; gives its first node and
+/// Adds a gadget, with `prefix` before the names of its nodes. It goes on to `next` instead of the exit. Gives its first node and
 /// the nodes that go on.
 fn add(dice: &mut Dice, into: &mut Table, gadget: Table, prefix: &str, next: &str) -> (String, Vec<String>) {
     let named = |name: &str| if ["exit", "*"].contains(&name) { name.to_owned() } else { format!("{prefix}{name}") };
@@ -94,7 +94,8 @@ fn add(dice: &mut Dice, into: &mut Table, gadget: Table, prefix: &str, next: &st
     (first, last)
 }
 
-/// Gadgets one after the other, the last of which goes on to `next`; gives the first node, and the nodes that go on to `next`.
+/// Adds gadgets one after the other, the last of which goes on to `next`; gives the first node, and the nodes that go on to
+/// `next`.
 fn in_a_row(dice: &mut Dice, into: &mut Table, gadgets: Vec<Table>, next: &str) -> (String, Vec<String>) {
     let mut next = next.to_owned();
     let mut last = None;
@@ -122,7 +123,7 @@ pub(crate) fn chain(dice: &mut Dice, gadgets: Vec<Table>) -> Table {
     table
 }
 
-/// The same, and again from the start.
+/// Gadgets in a row that start again.
 pub(crate) fn ring(dice: &mut Dice, gadgets: Vec<Table>) -> Table {
     let mut table = Table::new("Ring", "T");
     let (first, _) = in_a_row(dice, &mut table, gadgets, "judge");
@@ -132,7 +133,7 @@ pub(crate) fn ring(dice: &mut Dice, gadgets: Vec<Table>) -> Table {
     table.with(judge.edge(if dice.percent(50) { again.exhausted(Goto::new("exit", &[])) } else { again }))
 }
 
-/// Side by side, to a join.
+/// Gadgets side by side, before a join.
 pub(crate) fn beside(dice: &mut Dice, branches: usize, count: usize, size: usize, quorum: bool) -> Table {
     let mut table = Table::new("Beside", "T");
     let mut meet = NodeRow::new("meet", NodeKind::Join).goto("exit", &[]);

@@ -1,5 +1,5 @@
-//! More than ten thousand tables: the verdict is that of the brute force, and where no token is wrong by one bit, none is however
-//! budgets are counted.
+//! More than ten thousand tables: the verdict is that of the brute force, and a table whose tokens are right with one-bit budgets
+//! is right however budgets are counted.
 
 use crate::compare::Compared;
 use crate::rich;
@@ -10,17 +10,18 @@ use interlocking_reference_model::generate;
 use interlocking_reference_model::rules::Budgets;
 use std::ops::Range;
 
-/// The most states of a table that is compared; no more than one in 25 has more.
+/// The most states of a table that is compared; at most one table in 25 has more.
 const STATES: usize = 3000;
 
-/// Budgets of one bit against budgets as they are.
+/// Compares one-bit budgets with concrete ones.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     pub(crate) tables: usize,
     too_large: usize,
-    /// Unsound by one bit only.
+    /// Tables that are unsound with one-bit budgets only.
     pub(crate) false_alarms: usize,
-    /// Sound by one bit, which allows more than a run's budgets do: so a node or the exit seems in reach that is not.
+    /// Tables that are sound with one-bit budgets only: these allow more than a run's budgets do, so a node or the exit seems
+    /// reachable and is not.
     out_of_reach: usize,
 }
 
@@ -40,18 +41,18 @@ fn sweep(seeds: Range<u64>) {
     for rule in ["deadlock", "exit unreachable", "no way out"] {
         assert!(share(rule) > 0.002, "{rule}: {compared:?}");
     }
-    // The frontier starts nodes in turn, the brute force in any order: it takes all but a few paths.
+    // The frontier starts nodes in turn, the brute force in any order: the frontier can take all but a few paths.
     assert!(compared.frontier_paths * 1000 >= (compared.paths - compared.event_paths) * 995, "{compared:?}");
     // Measured: 1.1 to 1.4 %.
     assert!(counted.false_alarms * 50 <= counted.tables, "{counted:?}");
     assert!(counted.out_of_reach * 200 <= counted.tables && counted.too_large * 25 <= counted.tables, "{counted:?}");
 }
 
-/// Holds what one bit says, as it was `explored`, against budgets as they are.
+/// Compares the result with one-bit budgets, `explored`, with that of concrete budgets.
 ///
 /// # Panics
 ///
-/// Where one bit hides something.
+/// If one-bit budgets hide a violation.
 pub(crate) fn count(table: &Table, explored: &Explored, counted: &mut Counted) {
     let exact;
     let concrete = if has_budgets(table) {
@@ -62,7 +63,7 @@ pub(crate) fn count(table: &Table, explored: &Explored, counted: &mut Counted) {
         exact = found;
         &exact
     } else {
-        // Where there is nothing to count, one bit says all.
+        // Without budgets the two ways of counting are the same.
         explored
     };
     counted.tables += 1;
@@ -95,7 +96,7 @@ pub(crate) fn report(compared: &Compared, counted: &Counted) {
     eprintln!("{compared:?}\n{counted:?}");
 }
 
-/// The same for tables of all that the others have little of; only by one bit.
+/// Sweeps tables with features that are rare in the others; with one-bit budgets only.
 fn sweep_rich(seeds: Range<u64>) {
     let (mut events, mut wide, mut beside) = (0, 0, 0);
     let compared = compare_all_of(seeds, STATES, rich::table, |table, _| {

@@ -1,4 +1,4 @@
-//! A graph node is one place: in a table it is like a node that does its work by itself.
+//! A graph node is one place: in a table it is like a node that does its work itself.
 
 use crate::hand_made::{logic, table};
 use crate::sweep::{looked_at, share_of};
@@ -7,7 +7,7 @@ use interlocking_core::table::{NodeKind, NodeRow, Table};
 use interlocking_reference_model::generate;
 use interlocking_soundness::{Rule, Verdict, check};
 
-/// The table with graph nodes in place of all that are one step for the search.
+/// The table in which graph nodes replace all nodes that the search treats as one step.
 fn with_graphs(mut table: Table) -> Table {
     let works = |row: &&mut NodeRow| matches!(row.kind, NodeKind::Logic | NodeKind::Map | NodeKind::Human);
     for row in table.nodes.iter_mut().filter(works) {

@@ -1,4 +1,4 @@
-//! The brute force on tables small enough to see what it should say.
+//! The brute force on tables so small that the right result is obvious.
 
 use crate::protocols;
 use expect_test::{Expect, expect};
@@ -17,7 +17,7 @@ pub(crate) fn event(name: &str) -> NodeRow {
     NodeRow::new(name, NodeKind::Event)
 }
 
-/// A join with a slot for each source, called as the source; `!` latches.
+/// A join with a slot for each source, named like the source; `!` latches the slot.
 pub(crate) fn join(name: &str, sources: &[&str]) -> NodeRow {
     sources.iter().fold(NodeRow::new(name, NodeKind::Join), |row, source| {
         let plain = source.trim_start_matches('!');
@@ -25,7 +25,7 @@ pub(crate) fn join(name: &str, sources: &[&str]) -> NodeRow {
     })
 }
 
-/// The first node is the entry; a slot is filled by whoever goes there by its name.
+/// A table whose first node is the entry; a slot's sources are the nodes that have it as a target.
 pub(crate) fn table<const NODES: usize>(nodes: [NodeRow; NODES]) -> Table {
     let mut table = Table::new("Small", "T");
     table.nodes = nodes.into();
@@ -47,7 +47,7 @@ pub(crate) fn said(table: &Table, budgets: Budgets) -> String {
     if said.is_empty() { "sound".into() } else { said.join("; ") }
 }
 
-/// Under both ways to count budgets.
+/// Checks a table with both ways to count budgets.
 fn check<const NODES: usize>(nodes: [NodeRow; NODES], expected: Expect) {
     let table = table(nodes);
     let (one_bit, concrete) = (said(&table, Budgets::OneBit), said(&table, Budgets::Concrete));
@@ -122,7 +122,8 @@ fn a_latched_slot_serves_later_rounds() {
 
 #[test]
 fn a_new_arrival_while_the_join_runs_stays() {
-    // `late` comes while `meet` is due, and is taken, or while it runs, and stands in the way of its exit.
+    // If `late` comes while `meet` is due, it is taken; if it comes while `meet` runs, it blocks the exit of
+    // `meet`.
     check(
         [
             logic("split").fork(&["a", "b", "late"], &[]),
@@ -164,7 +165,7 @@ fn unbounded_cycle() {
     check([logic("a").goto("a", &[]).goto("exit", &[]).attempts(2).exhausted("a", &[])], expect!["UnboundedCycle"]);
 }
 
-/// Any execution may fail, and take too long (V3-129).
+/// Any execution may fail, or take too long (V3-129).
 #[test]
 fn failures() {
     let rest = |children: NodeRow| {
@@ -190,7 +191,8 @@ fn failures() {
 
 #[test]
 fn one_bit_is_coarser_than_counting() {
-    // `b` is exhausted at its third entry, when nothing is live beside it; by one bit already at its second.
+    // `b` is exhausted at its third entry, when no other node is live; with one-bit budgets already at its
+    // second.
     check(
         [
             logic("a").goto("b", &[]),

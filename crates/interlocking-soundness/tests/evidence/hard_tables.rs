@@ -1,4 +1,4 @@
-//! Small tables on which a search with reductions can go wrong, each with what the brute force says of it.
+//! Small tables on which a search with reductions can go wrong, each with the result of the brute force.
 
 use crate::compare::{Compared, compare};
 use crate::hand_made::{event, join, logic, said, table};
@@ -9,7 +9,7 @@ use interlocking_reference_model::mutate::name_sources;
 use interlocking_reference_model::rules::Budgets;
 use interlocking_soundness::{Rule, Verdict, check};
 
-/// The brute force says this, and the check finds the same rules by paths of the same lengths.
+/// Checks that the brute force gives this result, and that the check finds the same rules by paths of the same lengths.
 pub(crate) fn both_say(table: &Table, expected: &str) {
     assert_eq!(said(table, Budgets::OneBit), expected);
     if let Err(why) = compare(table, 10_000, &mut Compared::default()) {
@@ -24,7 +24,7 @@ fn a_fork_of_two_exits() {
     both_say(&table(one_live), "a exits early in 1");
 }
 
-/// `a` and then `b`, remembered, meet; `redone` is where a message begins anew.
+/// `a` and then `b`, which is remembered, meet; a message begins anew at `redone`.
 fn meeting(after: NodeRow, message: NodeRow) -> Table {
     table([
         logic("split").fork(&["a", "b"], &[]),
@@ -127,7 +127,7 @@ fn a_cycle_begins_with_its_first_node_in_the_table() {
     }
 }
 
-/// One bit cannot say that already the first entry is one too many.
+/// One bit cannot express that the first entry is already one too many.
 #[test]
 fn a_node_that_may_not_be_entered_is_not_overlooked() {
     let mut never = Table::new("Small", "T");
@@ -144,7 +144,7 @@ fn a_node_that_may_not_be_entered_is_not_overlooked() {
 
 #[test]
 fn a_message_may_find_that_somebody_waits_who_was_entered() {
-    // The person has been asked when the order changes, or has not: the third entry, or a later one, is beyond the bound.
+    // When the order changes, the person may have been asked or not: the third entry, or a later one, is beyond the bound.
     let confirm = NodeRow::new("confirm", NodeKind::Human).goto("exit", &[]).visits(2).exhausted("give_up", &[]);
     let table = table([
         logic("order").goto("confirm", &[]),
@@ -158,7 +158,7 @@ fn a_message_may_find_that_somebody_waits_who_was_entered() {
 
 #[test]
 fn who_waits_when_a_message_comes_may_be_beyond_its_bound_then() {
-    // Beyond its bound `ask` fills one slot alone.
+    // Beyond its bound `ask` fills one slot only.
     let asks = |ask: NodeRow| {
         let ask = ask.goto("exit", &[]).fork(&["gate.a", "gate.b"], &[]).visits(1).exhausted("gate.a", &[]);
         let gate = NodeRow::new("gate", NodeKind::Join).slot("a", "T", &["ask"], false).slot("b", "T", &["ask"], false);
@@ -168,14 +168,14 @@ fn who_waits_when_a_message_comes_may_be_beyond_its_bound_then() {
         both_say(&asks(NodeRow::new("ask", kind)), r#"stuck at {"gate"} in 2"#);
         assert_eq!(said(&asks(NodeRow::new("ask", kind)), Budgets::Concrete), r#"stuck at {"gate"} in 2"#);
     }
-    // A message waits until these are done: they have not begun when it is handled.
+    // A message waits while `ask` of these kinds runs, so the `ask` that the message clears has not begun.
     both_say(&asks(logic("ask")), "sound");
     both_say(&asks(NodeRow::new("ask", NodeKind::Graph).exclusive("desk")), "sound");
 }
 
 #[test]
 fn who_waits_may_have_started_when_a_message_brings_a_quorum() {
-    // What the join clears may be the first visit of `ask`; then what it starts is beyond the bound, and leaves `rest` behind.
+    // The join may clear the first visit of `ask`. Then the next visit is beyond the bound, and leaves `rest` behind.
     let asks = |ask: NodeRow| {
         let meet = NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["begin"], false);
         let meet = meet.slot("other", "T", &["begin"], false).slot("hurry", "T", &["hurry"], false);

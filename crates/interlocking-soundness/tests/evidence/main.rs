@@ -1,5 +1,5 @@
-//! Evidence that the search is right: every verdict against a brute force that knows the rules and no reductions, and the
-//! brute force against the frontier that runs.
+//! Evidence that the search is right: every verdict is compared with a brute force that applies the rules without
+//! reductions, and the brute force is compared with the frontier of the runtime.
 
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 

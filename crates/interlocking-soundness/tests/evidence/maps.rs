@@ -1,5 +1,5 @@
-//! Ten thousand tables with maps: whether a map waits for all of its children or for some, and whether messages add items to it, is
-//! nothing that the verdict depends on.
+//! Ten thousand tables with maps: the verdict does not depend on whether a map waits for all of its children or for some, nor on
+//! whether messages add items to it.
 
 use crate::sweep::{looked_at, share_of};
 use interlocking_core::net::Net;
@@ -8,7 +8,7 @@ use interlocking_reference_model::generate::{self, Dice};
 use interlocking_soundness::{Verdict, check};
 use std::ops::Range;
 
-/// The table of `seed`, which has a map: one of the common generator, with one of its nodes made a map if need be.
+/// The table of `seed`, which has a map: one of the common generator, in which a node is made a map if there is none.
 fn with_a_map(seed: u64) -> Table {
     let mut dice = Dice::new(seed ^ 0x3a9);
     loop {

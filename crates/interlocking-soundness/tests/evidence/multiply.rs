@@ -1,5 +1,5 @@
-//! What many budgets, and long branches that are cleared, must not multiply: small, by brute force; and large, by how many markings
-//! are looked at.
+//! Many budgets, and long branches that are cleared, must not multiply the search: small tables are compared with the brute
+//! force, for large ones the explored markings are counted.
 
 use crate::gadgets::{beside, chain, gadget, gadgets, ring};
 use crate::generated::{Counted, count};
@@ -17,7 +17,7 @@ use std::ops::Range;
 /// The most states of a table that is compared.
 const STATES: usize = 3000;
 
-/// How a node may try again, and where it goes when it may no more.
+/// How a node may try again, and where its exhausted route leads.
 type Budget = fn(NodeRow, &str, &str) -> NodeRow;
 
 const BUDGETS: [Budget; 3] = [
@@ -26,8 +26,8 @@ const BUDGETS: [Budget; 3] = [
     |row, own, spare| row.edge(Goto::new(own, &[]).times(3).exhausted(Goto::new(spare, &[]))),
 ];
 
-/// Gadgets of four nodes in a row: one of two works, and another in its place when it may try no more. What is left of
-/// their budgets depends on which of them worked, in each gadget.
+/// Gadgets of four nodes in a row: one of two nodes works, and another replaces it when its budget is exhausted. Which budgets
+/// are spent depends on which node worked, in each gadget.
 fn row(count: usize, budget: Budget, last: &str) -> Table {
     let mut table = Table::new("Row", "T");
     for nth in 0..count {
@@ -75,7 +75,7 @@ fn nor_does_it_where_all_is_done_again() {
 
 #[test]
 fn nor_does_it_where_a_run_may_never_end() {
-    // The exit is there at the first gadget alone, so that it matters which budgets are left.
+    // The exit is reachable from the first gadget only, so that it matters which budgets are left.
     let talks = |count, budget| {
         let mut table = row(count, budget, "talk").with(logic("talk").goto("talk", &[]).unbounded());
         table.nodes[0].goto.push(Goto::new("exit", &[]));
@@ -187,7 +187,7 @@ fn budgets_in_branches_that_a_quorum_clears_are_decided() {
     }
 }
 
-/// A table of few nodes, of each shape in turn.
+/// A small table; the shapes alternate.
 fn small(seed: u64) -> Table {
     let dice = &mut Dice::new(seed ^ 0x6ad9);
     let two = gadgets(dice, 2, 4);
@@ -199,7 +199,7 @@ fn small(seed: u64) -> Table {
     }
 }
 
-/// The same, mostly with something changed.
+/// The same, mostly with a mutation.
 fn disturbed(seed: u64) -> Table {
     let mut dice = Dice::new(seed);
     loop {
@@ -242,7 +242,7 @@ fn last_quarter_of_gadgets() {
     sweep(7_800..10_400);
 }
 
-/// The most markings that are looked at of a hundred nodes: a quarter of what may be.
+/// The most markings that may be explored for a hundred nodes: a quarter of the limit.
 const FEW: usize = 5_000;
 
 #[test]
@@ -272,7 +272,7 @@ fn a_row_of_a_hundred_nodes_is_not_where_one_gadget_is_not() {
     }
 }
 
-/// A gadget in which a run comes to two tokens in one place, or to where it waits for ever.
+/// A gadget in which a run gets two tokens in one place, or waits for ever.
 fn broken(dice: &mut Dice) -> Table {
     let breaks = |rule: &Rule| match rule {
         Rule::DoubleToken { place, .. } => place != "exit",

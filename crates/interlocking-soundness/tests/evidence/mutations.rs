@@ -11,10 +11,12 @@ use interlocking_reference_model::mutate::{Mutant, mutants};
 use interlocking_reference_model::rules::Budgets;
 use interlocking_soundness::{Verdict, check};
 
-/// The most states of a mutant that is searched whole. Only some of V3 have more; they are unsound, which their paths show.
+/// The most states of a mutant that is explored completely. Only some mutants of V3 have more; they are unsound, as their
+/// paths show.
 pub(crate) const STATES: usize = 6_000;
 
-/// Compares the verdicts of all mutants, by hand of one in three; of all, at least this many are sound, and this many are not.
+/// Compares the verdicts of all mutants, by hand of one in three. Of all mutants, at least `sound` are sound and `unsound` are
+/// not.
 fn mutate(table: &Table, sound: usize, unsound: usize) {
     let one_in = sample::one_in(3);
     let compared = compare_all(table, mutants(table).into_iter().step_by(one_in).collect());

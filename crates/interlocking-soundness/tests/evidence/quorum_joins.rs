@@ -1,4 +1,4 @@
-//! Ten thousand tables with joins that have a quorum, held against the brute force as the others are.
+//! Ten thousand tables with joins that have a quorum, compared with the brute force like the others.
 
 use crate::compare::{Compared, compare, is_sound};
 use crate::generated::{Counted, count, report};
@@ -18,7 +18,7 @@ use std::ops::Range;
 /// The most states of a table that is compared.
 const STATES: usize = 3000;
 
-/// Every fourth with budgets on edges besides.
+/// Every fourth table also has budgets on edges.
 fn generated(seed: u64) -> Table {
     let table = with_quorums(seed);
     if !seed.is_multiple_of(4) {
@@ -46,7 +46,7 @@ fn sweep(seeds: Range<u64>) {
     assert!(matters * 20 >= compared.tables, "what is sound, or not, only by its quorums: {matters}");
 }
 
-/// The same table, whose joins all wait for all.
+/// The same table without quorums.
 fn without(table: &Table) -> Table {
     let mut table = table.clone();
     for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Join) {
@@ -76,7 +76,7 @@ fn last_quarter() {
     sweep(9_000..12_000);
 }
 
-/// Three branches, of which two are enough; `c` may have nothing to say.
+/// Three branches with a quorum of two; `c` may send no value.
 fn two_of_three(cancels: &[&str]) -> Table {
     let pick = NodeRow::new("pick", NodeKind::Join).slot("a", "T", &["a"], false).slot("b", "T", &["b"], false);
     let pick = pick.optional_slot("c", "T", &["c"]).quorum(Quorum::AtLeast(2)).cancels(cancels);
@@ -108,7 +108,7 @@ fn what_a_quorum_leaves_out_is_said() {
 
 #[test]
 fn what_never_started_and_is_cleared_at_a_quorum_was_not_entered() {
-    // `work` ends the run, so whoever hurries finds that it has not begun: what the join makes of it is its first visit.
+    // `work` ends the run, so when `hurry` runs, `work` has not begun: the join makes it begin for the first time.
     let meet = NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["one"], false);
     let meet = meet.slot("other", "T", &["other"], false).slot("hurry", "T", &["hurry"], false);
     both_say(
@@ -128,7 +128,7 @@ fn what_never_started_and_is_cleared_at_a_quorum_was_not_entered() {
 
 #[test]
 fn who_is_cleared_at_a_quorum_tries_afresh() {
-    // Beyond its attempts `work` leaves `rest` behind, unless it was at work since that began, and has cleared it.
+    // Beyond its attempts `work` leaves `rest` behind, unless `work` has run since `rest` began, and has cleared it.
     let meet = NodeRow::new("meet", NodeKind::Join).slot("work", "T", &["work"], false);
     let meet = meet.slot("other", "T", &["other"], false);
     both_say(
@@ -151,8 +151,8 @@ fn who_is_cleared_at_a_quorum_tries_afresh() {
     );
 }
 
-/// A fork of seven branches to `meet`, or six and one that is said, each of which may bring nothing: more combinations than are looked
-/// at one by one. `meet` has its quorum at once, or can no longer have it.
+/// A fork of seven branches to `meet`, or of six and `last`, each of which may send no value: more combinations than are explored
+/// one by one. `meet` has its quorum at once, or can never have it.
 fn wide(last: &str, cancels: &str, meet_to: &str, others: Vec<NodeRow>) -> Table {
     let slots = ["a", "b", "c", "d", "e", "f"];
     let targets = slots.map(|slot| format!("meet.{slot}"));
@@ -169,18 +169,19 @@ fn wide(last: &str, cancels: &str, meet_to: &str, others: Vec<NodeRow>) -> Table
 #[test]
 fn a_wide_fork_brings_all_that_it_brings_at_once() {
     let ends = |name: &str| logic(name).goto("exit", &["*"]);
-    // Where the last branch goes is known when the join clears `work`, to which it leads then.
+    // The target of the last branch is known when the join clears `work`, to which the branch then leads.
     both_say(&wide("work|rest", "work", "work", vec![ends("work"), ends("rest")]), "sound");
-    // What the join clears has not begun.
+    // The join clears a node that has not begun.
     let works = vec![logic("work").goto("exit", &[])];
     both_say(&wide("meet.g, work", "work", "exit", works), r#"NeverRuns { node: "work" }"#);
-    // The last slot is filled, or is not, before the join fires.
+    // The last slot is filled, or stays empty, before the join fires.
     both_say(&wide("meet.g|rest", "end", "end", vec![ends("rest"), ends("end")]), "sound");
 }
 
 #[test]
 fn a_join_that_loses_its_quorum_to_another_clears_nothing() {
-    // Both have theirs at once, `first` clears `second` before that clears `work`, and `first` and `work` go on side by side.
+    // Both joins reach their quorum at once. `first` clears `second` before `second` can clear `work`; `first` and `work` go on
+    // side by side.
     let join = |name: &str, cancels: &str| {
         let slots =
             NodeRow::new(name, NodeKind::Join).slot("a", "T", &["split"], false).slot("b", "T", &["work"], false);

@@ -1,4 +1,4 @@
-//! The paths of violations, walked again: in the brute force, and on the frontier.
+//! Replays the paths of violations: in the brute force, and on the frontier.
 
 use crate::frontier_agrees::{Token, is_value};
 use interlocking_core::frontier::{self, Frontier};
@@ -13,12 +13,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 type States = HashSet<State, Hashes>;
 
-/// The rules by which paths are walked: any schedule, with budgets of one bit.
+/// The rules for replaying paths: any schedule, with one-bit budgets.
 pub(crate) fn rules(table: &Table) -> Rules {
     Rules::new(table, Budgets::OneBit, Starts::Any)
 }
 
-/// Whether some schedule takes exactly these steps by these [`rules`], and its end breaks `rule`.
+/// Whether some schedule takes exactly these steps by these [`rules`], and the last step breaks `rule`.
 pub(crate) fn by_brute_force(rules: &Rules, path: &[Step], rule: &Broken) -> bool {
     let mut states = States::from_iter([rules.start()]);
     for (nth, step) in path.iter().enumerate() {
@@ -62,7 +62,7 @@ pub(crate) fn by_brute_force(rules: &Rules, path: &[Step], rule: &Broken) -> boo
     }
 }
 
-/// These states, and those that starts and idle messages lead to.
+/// These states, and those that starts and messages without effect lead to.
 fn silently(rules: &Rules, states: States) -> States {
     let mut todo: Vec<State> = states.iter().cloned().collect();
     let mut all = states;
@@ -96,7 +96,7 @@ fn is(rules: &Rules, way: Move, step: &Step) -> bool {
     rules.nodes[node].name == step.node && exhausted == step.exhausted && leads(rules, way, step)
 }
 
-/// Why a step has no outcome of a handler's.
+/// Why a step is not the outcome of a handler.
 fn failing(step: &Step) -> Option<Failing> {
     match (step.timed_out, step.failed) {
         (true, _) => Some(Failing::TimedOut),
@@ -105,7 +105,7 @@ fn failing(step: &Step) -> Option<Failing> {
     }
 }
 
-/// Whether a way makes the tokens of a step, in whatever order, and for the reason that the step has.
+/// Whether a way makes the tokens of a step, in any order, for the same reason as the step.
 fn leads(rules: &Rules, way: &Way, step: &Step) -> bool {
     let mut to: Vec<&str> = way.tokens.iter().map(|&place| rules.place_name(place)).collect();
     let mut expected: Vec<&str> = step.to.iter().map(String::as_str).collect();
@@ -116,8 +116,8 @@ fn leads(rules: &Rules, way: &Way, step: &Step) -> bool {
     to == expected && way.failing == failing(step) && none == step.none.iter().map(String::as_str).collect()
 }
 
-/// The same table, whose edges may all be taken at any time, and their routes too, which stand behind them: a path by one bit asks for
-/// no more. (That a node is beyond its own bound the frontier only tells.)
+/// The same table, but all edges may be taken at any time, and also their routes, which are appended as gotos: a path with
+/// one-bit budgets needs no more. (The frontier only reports that a node is beyond its own bound.)
 pub(crate) fn unbudgeted(table: &Table) -> Net {
     let mut table = table.clone();
     for row in &mut table.nodes {
@@ -134,10 +134,10 @@ pub(crate) fn unbudgeted(table: &Table) -> Net {
     Net::new(table).unwrap()
 }
 
-/// Where a way stands among the alternatives of its node's row as [`unbudgeted`] makes it.
+/// The position of a way among the alternatives of its node's row in the net of [`unbudgeted`].
 fn position(rules: &Rules, row: &NodeRow, node: usize, way: &Way) -> usize {
     let routes = rules.nodes[node].ways.iter().filter_map(|way| way.instead.as_deref()).map(|route| route.alternative);
-    // A way with nothing for an optional slot has the route of the same way with a value.
+    // A way that sends no value to an optional slot has the same route as the way that sends a value.
     let routes: Vec<usize> = routes.collect::<BTreeSet<_>>().into_iter().collect();
     let gotos = row.goto.len() - routes.len();
     match routes.iter().position(|route| *route == way.alternative) {
@@ -147,10 +147,10 @@ fn position(rules: &Rules, row: &NodeRow, node: usize, way: &Way) -> usize {
     }
 }
 
-/// What the frontier of an [`unbudgeted`] net says at the end of `path`: `None` where this order of starts cannot take it.
+/// The frontier's violation at the end of `path` in an [`unbudgeted`] net; `None` if no tried order of starts can take the path.
 ///
-/// Which nodes have started when is not in the path; it matters only where a join has a remembered value. So the latest
-/// starts are tried first, then the earliest, then some at random.
+/// The path does not say when nodes have started; that matters only if a join has a remembered value. So the latest starts are
+/// tried first, then the earliest, then some at random.
 pub(crate) fn on_the_frontier(net: &Net, rules: &Rules, path: &[Step], rule: &Broken) -> bool {
     let mut dice = Dice::new(path.len() as u64);
     (0..400).any(|attempt| match attempt {

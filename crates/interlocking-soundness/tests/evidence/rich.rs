@@ -1,4 +1,4 @@
-//! Tables with what the common generator seldom makes: several events, advisories and observers, cycles without a bound
+//! Tables with features that the common generator seldom makes: several events, advisories and observers, unbounded cycles
 //! beside budgets, routes to the exit that leave something live, budgets without a route, and forks with many combinations.
 
 use interlocking_core::net::Net;
@@ -34,7 +34,7 @@ fn takes_tokens(row: &NodeRow) -> bool {
     !matches!(row.kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer)
 }
 
-/// What a redirect, a route or a way back may clear: mostly little.
+/// The region of a redirect, a route or a way back: mostly small.
 fn region(dice: &mut Dice, table: &Table) -> Vec<String> {
     if dice.percent(30) {
         return vec!["*".to_owned()];
@@ -51,7 +51,7 @@ fn target(dice: &mut Dice, table: &Table) -> Target {
     dice.pick(&mutate::all_targets(table)).clone()
 }
 
-/// Bounds beside nodes without one.
+/// Gives bounds to some nodes; others stay unbounded.
 fn budgets(dice: &mut Dice, table: &mut Table) {
     for row in table.nodes.iter_mut().filter(|row| takes_tokens(row)) {
         match dice.below(10) {
@@ -62,7 +62,7 @@ fn budgets(dice: &mut Dice, table: &mut Table) {
     }
 }
 
-/// Where exhausted budgets lead: mostly to the exit, and seldom with everything cleared.
+/// Gives routes to budgets: mostly to the exit, and seldom with everything cleared.
 fn routes(dice: &mut Dice, table: &mut Table) {
     for at in 0..table.nodes.len() {
         if !takes_tokens(&table.nodes[at]) || !matches!(table.nodes[at].visits, Some(Visits::AtMost(_))) {
@@ -130,7 +130,7 @@ fn widen(dice: &mut Dice, table: &mut Table) {
     mutate::name_sources(table, at);
 }
 
-/// Four branches, each of which works in one of two ways or is skipped, and sometimes begins all of them anew.
+/// Four branches, each of which works in one of two ways or is skipped, and sometimes restarts all of them.
 fn optional_branches(dice: &mut Dice) -> Table {
     let mut table = Table::new("Optional", "T");
     let mut split = NodeRow::new("split", NodeKind::Fork).entry().visits(2);
@@ -151,7 +151,7 @@ fn optional_branches(dice: &mut Dice) -> Table {
     let all: Vec<String> = works.iter().map(|row| row.name.clone()).chain(["meet".to_owned()]).collect();
     for row in &mut works {
         if dice.percent(25) {
-            // Whoever goes back sometimes forgets somebody.
+            // A way back sometimes omits a branch from what it cancels.
             let cancels = all.iter().filter(|_| dice.percent(93)).cloned().collect();
             row.goto.push(Goto::of("split".into(), cancels));
         }

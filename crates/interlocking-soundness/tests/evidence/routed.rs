@@ -1,5 +1,5 @@
-//! Ten thousand tables in which nodes go somewhere when they fail or take too long: the verdict is that of the brute force, and where
-//! no token is wrong by one bit, none is however budgets are counted.
+//! Ten thousand tables with routes for failures and timeouts: the verdict is that of the brute force, and a table whose tokens
+//! are right with one-bit budgets is right however budgets are counted.
 
 use crate::compare::is_sound;
 use crate::generated::{Counted, count, report};
@@ -34,7 +34,7 @@ fn takes_tokens(row: &NodeRow) -> bool {
     !matches!(row.kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer)
 }
 
-/// Gives some nodes routes: mostly such as a node's own ways on, so that the table stays sound.
+/// Gives some nodes routes: mostly similar to the node's own ways on, so that the table stays sound.
 fn routes(dice: &mut Dice, table: &mut Table) {
     for at in 0..table.nodes.len() {
         if !takes_tokens(&table.nodes[at]) {
@@ -56,7 +56,7 @@ fn route(dice: &mut Dice, table: &Table, at: usize) -> Goto {
     match dice.below(20) {
         0..8 => Goto::new("exit", &["*"]),
         8..14 if !own.is_empty() => dice.pick(own).clone(),
-        // Somewhere else, with the same care.
+        // To another target, with the same cancels.
         14 if !own.is_empty() => Goto::of(target(dice, table), dice.pick(own).cancels.clone()),
         15 => Goto::new("exit", &[]),
         16 => Goto::new(&table.nodes[at].name, &[]),
@@ -78,7 +78,7 @@ fn sweep(seeds: Range<u64>) {
     let (mut counted, mut taken) = (Counted::default(), 0);
     let compared = compare_all_of(seeds, STATES, table, |table, explored| {
         count(table, explored, &mut counted);
-        // What is wrong only because of them.
+        // Finds violations that exist only because of the routes.
         let mut without = table.clone();
         without.nodes.iter_mut().for_each(|row| (row.timed_out, row.failed) = (None, None));
         taken += usize::from(!explored.broken.is_empty() && is_sound(&without));

@@ -1,5 +1,5 @@
-//! Ten thousand tables whose nodes work in workspaces, held against the brute force as the others are: none of them breaks a
-//! rule of tokens, so that it is all about who is at work at once.
+//! Ten thousand tables whose nodes work in workspaces, compared with the brute force like the others. No table breaks a rule of
+//! tokens, so that only nodes that work at the same time matter.
 
 use crate::compare::{Compared, is_sound};
 use crate::hand_made::{event, join, logic, table};
@@ -20,7 +20,7 @@ use std::ops::Range;
 /// The most states of a table that is compared.
 const STATES: usize = 3000;
 
-/// The table of `seed`: one of the common generator, of that of rich tables, or of joins with a quorum, whose nodes work in
+/// The table of `seed`, from the common generator, that of rich tables, or that of joins with a quorum. Its nodes work in
 /// workspaces.
 fn shared(seed: u64) -> Table {
     let mut dice = Dice::new(seed ^ 0x5a9e);
@@ -44,7 +44,7 @@ fn shared(seed: u64) -> Table {
     }
 }
 
-/// A workspace for most nodes, with turns for some of those that can take them.
+/// Gives most nodes a workspace, and exclusive turns to some of those that can take them.
 fn give_workspace(dice: &mut Dice, row: &mut NodeRow, many: usize) {
     if !dice.percent(70) {
         return;
@@ -59,7 +59,7 @@ fn give_workspace(dice: &mut Dice, row: &mut NodeRow, many: usize) {
 
 fn sweep(seeds: Range<u64>) {
     let many = looked_at(seeds.clone()).count();
-    // Tables in which two nodes that change one workspace are never at work at once, though they take no turns.
+    // Tables in which two nodes that change one workspace never work at the same time, although they take no turns.
     let mut apart = 0;
     let compared = compare_all_of(seeds, STATES, shared, |table, explored| {
         let shared = explored.broken.keys().filter(|rule| matches!(rule, Broken::SharedWorkspace { .. }));
@@ -101,7 +101,7 @@ fn at(name: &str) -> NodeRow {
     logic(name).workspace("desk")
 }
 
-/// Two branches, and what comes before and behind them.
+/// Two branches, with nodes before and after them.
 fn branches(one: NodeRow, other: NodeRow) -> Table {
     table([
         at("split").fork(&["one", "other"], &[]),
@@ -133,8 +133,8 @@ fn who_waits_for_others_has_the_workspace_meanwhile() {
     }
 }
 
-/// Which places may be together is known roughly without a search, which takes it that every edge may be spent. Only a search
-/// tells that `late` comes when `other` is done, as long as `work` goes on only once.
+/// Without a search, the places that may be marked together are known only roughly, as if every edge could be spent. Only a
+/// search shows that `late` comes after `other` has ended, as long as `work` goes on only once.
 #[test]
 fn a_pair_that_only_a_search_tells_apart() {
     let rows = |meet: NodeRow| {
@@ -178,7 +178,7 @@ fn who_works_beside_the_graph_shares_its_workspace_with_nobody() {
     both_say(&mail, r#"SharedWorkspace { nodes: {"hint", "note"} }"#);
 }
 
-/// An event node has the run to itself, but for those that wait: CON-149 has it work on a branch on which children land.
+/// While an event node works, only nodes that wait are running: in CON-149 it works on a branch on which children land.
 #[test]
 fn an_event_node_works_where_others_wait() {
     let children = NodeRow::new("other", NodeKind::Map).workspace("desk");
@@ -198,7 +198,7 @@ fn every_mutant_is_told_right() {
     assert!(compared.broken["shared workspace"] >= 1, "{compared:?}");
 }
 
-/// `width` branches of three nodes, of which the middle ones work in one workspace, by turns or not.
+/// `width` branches of three nodes, whose middle nodes work in one workspace, by turns or not.
 fn wide(width: usize, by_turns: bool) -> Net {
     let name = |step: char, branch: usize| format!("{step}{branch}");
     let firsts: Vec<String> = (0..width).map(|branch| name('a', branch)).collect();
@@ -230,8 +230,8 @@ fn among_many_branches_each_pair_is_found_by_a_shortest_way() {
     assert!(matches!(check(&wide(30, true)), Verdict::Sound { .. }));
 }
 
-/// Pairs that only a search tells apart, as `late` and each of `many` before `meet`, are searched for at once: that is no more to look
-/// at than for one of them.
+/// Pairs that only a search can tell apart, such as `late` and each of `many` nodes before `meet`, are searched for together:
+/// that costs no more than a search for one pair.
 #[test]
 fn many_pairs_that_never_meet_cost_one_search() {
     let many = 96;
@@ -248,7 +248,7 @@ fn many_pairs_that_never_meet_cost_one_search() {
     assert!(matches!(verdict, Verdict::Sound { .. }), "{verdict:?}");
 }
 
-/// Where the search may not look far enough, nothing is said to be sound.
+/// If the search reaches its limit, the table is not reported as sound.
 #[test]
 fn what_is_not_looked_for_is_not_decided() {
     let rows = |at: fn(&str) -> NodeRow| {
@@ -268,7 +268,7 @@ fn what_is_not_looked_for_is_not_decided() {
     let enough = (1..100).find(|&limit| is_sound(&nowhere, limit)).unwrap();
     assert_eq!(check_within(&here, enough), Verdict::Undecided { limit: enough });
     assert!(is_sound(&here, 100));
-    // Who is found is told of, though not all are looked for.
+    // A pair that is found is reported, even if the search for the others is incomplete.
     let both = Net::new(branches(at("one"), at("other"))).unwrap();
     assert!((1..100).all(|limit| !is_sound(&both, limit)));
 }

@@ -1,9 +1,9 @@
-//! Where the repository's own Rust derives graphs.
+//! Finds the graphs that the repository's Rust code derives.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Folders whose graphs are no tables, with why.
+/// Folders whose graphs have no tables here, each with the reason.
 const WITHOUT_TABLES: [(&str, &str); 3] = [
     (
         "crates/cargo-interlocking/templates",
@@ -13,7 +13,7 @@ const WITHOUT_TABLES: [(&str, &str); 3] = [
     ("tests/features/users", "these are of crates outside the workspace, whose tests nobody runs"),
 ];
 
-/// Graphs that a macro names: the file, what stands for the name there, and the name.
+/// Graphs whose name comes from a macro: the file, the macro's placeholder for the name, and the name.
 const NAMED_BY_A_MACRO: [(&str, &str, &str); 1] = [("tests/derived/from_a_macro.rs", "$graph", "Passing")];
 
 /// All files below `folder` with this extension, sorted.
@@ -38,10 +38,10 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The package and the name of each struct with `#[derive(Graph)]`; not those in comments, documentation and strings.
+/// The package and the name of each struct with `#[derive(Graph)]`, except in comments, documentation and strings.
 ///
-/// The graphs of `README.md` and `docs/book/src/handlers.md` are not among them: they are compiled as documentation, where no test
-/// could hold a table to them.
+/// The graphs of `README.md` and `docs/book/src/handlers.md` are left out: they are compiled as documentation, where no test can
+/// compare a table.
 pub(crate) fn derived_graphs() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let (mut graphs, mut left_out, mut renamed) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
@@ -71,7 +71,7 @@ pub(crate) fn derived_graphs() -> Vec<(String, String)> {
     graphs
 }
 
-/// The name in the manifest nearest to `file`.
+/// The package name in the manifest nearest to `file`.
 fn package(file: &Path) -> String {
     let manifest = file.ancestors().map(|folder| folder.join("Cargo.toml")).find(|manifest| manifest.exists());
     let manifest = std::fs::read_to_string(manifest.unwrap()).unwrap();
@@ -79,9 +79,9 @@ fn package(file: &Path) -> String {
     name.unwrap().to_owned()
 }
 
-/// The structs of a source text with `Graph`, alone or last in a path, in their `derive`, which may go over several lines.
+/// The structs of a source text whose `derive` has `Graph`, alone or last in a path; it may span several lines.
 fn structs_with_graph(text: &str) -> Vec<String> {
-    // What stands behind something else on its line is in a comment or in a string.
+    // A derive that is not first on its line is in a comment or in a string.
     let derives =
         text.match_indices("#[derive(").filter(|(at, _)| text[..*at].rsplit('\n').next().unwrap().trim().is_empty());
     let mut names = Vec::new();

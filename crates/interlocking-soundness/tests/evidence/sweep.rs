@@ -1,6 +1,6 @@
-//! Generated tables, one a seed, held to the brute force.
+//! Generated tables, one for each seed, compared with the brute force.
 //!
-//! By hand one seed in five is looked at, and all of them where tests are thorough: ten thousand tables of each family.
+//! By hand one seed in five is used; thorough tests use all of them: ten thousand tables of each family.
 
 use crate::compare::{Compared, compare, smallest};
 use crate::sample;
@@ -9,26 +9,26 @@ use interlocking_reference_model::explore::Explored;
 use std::ops::Range;
 
 fn one_in() -> usize {
-    // Odd, because what some seeds make depends on whether they are even.
+    // Odd, because some properties of tables depend on whether the seed is even.
     sample::one_in(5)
 }
 
-/// Those of these seeds that are looked at.
+/// The seeds that are used.
 pub(crate) fn looked_at(seeds: Range<u64>) -> impl Iterator<Item = u64> + Clone {
     seeds.step_by(one_in())
 }
 
-/// Of what all seeds have at least so many of, how many those have that are looked at.
+/// If the tables of all seeds have at least `all` of something, the tables of the seeds in use are expected to have this share.
 pub(crate) fn share_of(all: usize) -> usize {
     all / one_in()
 }
 
-/// Compares the table of each seed that is [looked at](looked_at), of which the brute force may look at so many states. `each` is given
-/// what it found, unless a table is too large for it.
+/// Compares the table of each seed that is [used](looked_at); the brute force may explore up to `states` states of each. `each`
+/// is given the result, unless the table is too large.
 ///
 /// # Panics
 ///
-/// Where one differs: with all that do, and the first of them made small.
+/// If a verdict differs. The message lists all such seeds, and the first table, minimised.
 pub(crate) fn compare_all_of(
     seeds: Range<u64>,
     states: usize,

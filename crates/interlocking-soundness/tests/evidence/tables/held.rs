@@ -1,10 +1,10 @@
-//! Holds the tables of this folder to what the derive writes. Each package that has graphs includes this file in its tests
-//! and says `held!(Graph);` beside each; the evidence for the check for soundness reads the folder and changes every table.
+//! Compares the tables of this folder with those of the derive. Each package that has graphs includes this file in its
+//! tests and calls `held!(Graph);` beside each graph. The soundness evidence reads the folder and mutates every table.
 
 use interlocking::graph::Graph;
 
-/// A test that the tables of these graphs are in the evidence for the check for soundness. Not where the graph is a
-/// function's own: there, [`is_held`] does it.
+/// A test that the soundness evidence has the tables of these graphs. It cannot be used for a graph that is declared in a
+/// function: there, call [`is_held`].
 macro_rules! held {
     ($($graph:path),+) => {
         #[test]
@@ -14,7 +14,7 @@ macro_rules! held {
     };
 }
 
-/// Compares the table of `G` with `<package>/<module>.<graph>.json`; with `UPDATE_EXPECT=1` writes it.
+/// Compares the table of `G` with `<package>/<module>.<graph>.json`; with `UPDATE_EXPECT=1` writes the file.
 pub(crate) fn is_held<G: Graph>(module: &str) {
     let table = G::net().table();
     let json = serde_json::to_string_pretty(table).expect("a table is JSON");
