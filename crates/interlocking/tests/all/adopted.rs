@@ -1,4 +1,4 @@
-//! Children that a later visit of their map adopts are that visit's from then on, whatever becomes of them.
+//! Children that a later visit of their map adopts belong to that visit from then on, however they end.
 
 use crate::support::{failed, finished, pass, timed};
 use interlocking::prelude::*;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What was done, and whether slow hulls leak.
+/// The work that was done, and whether slow hulls leak.
 #[derive(Clone, Default)]
 struct Docks {
     diary: Arc<Mutex<Vec<String>>>,
@@ -22,7 +22,7 @@ impl Docks {
         self.diary.lock().unwrap().push(format!("{what} {name}"));
     }
 
-    /// What was done since this was asked last, in order of the alphabet.
+    /// The work done since the last call, sorted.
     fn done(&self) -> Vec<String> {
         let mut done = std::mem::take(&mut *self.diary.lock().unwrap());
         done.sort();
@@ -30,7 +30,7 @@ impl Docks {
     }
 }
 
-/// Its plan is done at once, and its hull takes a while.
+/// A ship whose plan is done at once, and whose hull takes a while.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Ship {
@@ -40,7 +40,7 @@ struct Ship {
     hull: LogicNode<Hull>,
 }
 
-/// Goes round once more as soon as one ship is done, and then waits for all.
+/// Starts a second visit as soon as one ship is done, and then waits for all.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Yard {
@@ -91,7 +91,7 @@ fn yard(docks: &Docks, fails: bool, journal: &Arc<MemoryJournal>) -> Run<Yard> {
     timed(Yard { ships: MapNode(Ships(docks.clone(), fails)) }).with_journal(journal.clone())
 }
 
-/// By which visit each child was started, and was gone on with last.
+/// For each child the visit that started it, and the visit that resumed it last.
 async fn visits(journal: &MemoryJournal) -> Vec<(u32, Option<u32>)> {
     let mut visits = Vec::new();
     for summary in journal.runs().await.unwrap() {
@@ -106,14 +106,14 @@ async fn visits(journal: &MemoryJournal) -> Vec<(u32, Option<u32>)> {
     visits
 }
 
-/// Those that failed with the visit, and those that ended with it.
+/// Children that failed in the adopting visit, and children that were ended with it.
 #[tokio::test(start_paused = true)]
 async fn adopted_children_are_retried_with_the_visit_that_has_adopted_them() {
     let (docks, journal) = (Docks::default(), Arc::new(MemoryJournal::new()));
     docks.leaks.store(true, Ordering::SeqCst);
     assert_eq!(failed(yard(&docks, true, &journal).start(()).await.unwrap()).visit, 2);
     assert_eq!(docks.done(), ["build quick", "build slow", "plan long", "plan quick", "plan slow"]);
-    // Once it fails again, and once it does not.
+    // First it fails again, then it succeeds.
     for leaks in [true, false] {
         docks.leaks.store(leaks, Ordering::SeqCst);
         let report = yard(&docks, true, &journal).retry().await.unwrap();
@@ -128,7 +128,7 @@ async fn adopted_children_are_retried_with_the_visit_that_has_adopted_them() {
     assert_eq!(visits(&journal).await, [(1, None), (1, Some(2)), (1, Some(2))]);
 }
 
-/// Rule 15: after a crash children are always adopted, that which has failed in the visit, too.
+/// Rule 15: after a crash children are always adopted, including a child that failed in the visit.
 #[tokio::test(start_paused = true)]
 async fn an_adopted_child_that_failed_before_a_crash_has_failed_after_it() {
     let (docks, journal) = (Docks::default(), Arc::new(MemoryJournal::new()));

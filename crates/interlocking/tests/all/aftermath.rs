@@ -1,4 +1,4 @@
-//! What must not be lost, or done again, where a run is resumed: everything beside its tokens.
+//! What must not be lost or repeated when a run is resumed: everything except its tokens.
 
 mod meddling;
 
@@ -12,7 +12,7 @@ use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 
-/// What was executed, by all processes that a run goes through.
+/// What all processes of a run have executed.
 type Diary = Arc<Mutex<Vec<String>>>;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ impl Finish for Bureau {
     }
 }
 
-/// A first round whose count takes its time.
+/// A first round whose count is slow.
 const SLOW: u32 = 100;
 
 fn id(name: &str) -> RunId {
@@ -126,14 +126,14 @@ fn message(text: &str) -> Letter {
     Letter { key: None, body: LetterBody::Message { node: "mail".to_owned(), message } }
 }
 
-/// Takes the run up, and has it answered: enough at the second time, and a message before.
+/// Resumes the run, and answers its questions: enough the second time, with a message before.
 async fn resumed(diary: &Diary, journal: &Arc<MemoryJournal>) -> Tally {
     loop {
         let report = bureau(diary, journal).resume().await.unwrap();
         let Outcome::Waiting { questions } = &report.outcome else { return finished(report) };
         let visit = questions[0].by.visit;
         if visit == 2 {
-            // Once, by its key, whichever process the run waits in.
+            // Sent once, by its key, whichever process the run waits in.
             let posted =
                 journal.post(&id("bureau"), Letter { key: Some("hello".to_owned()), ..message("hello") }).await;
             assert!(matches!(posted, Ok(_) | Err(JournalError::AlreadyPosted { .. })), "{posted:?}");
@@ -233,7 +233,7 @@ async fn the_first_answer_that_is_one_counts() {
     assert_eq!(*diary.lock().unwrap(), ["asked in round 1"]);
 }
 
-/// Two people are asked beside a node that works; the second to answer undoes what the first has begun.
+/// Two people are asked beside a node that works; the second answer undoes what the first has begun.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Hall {
@@ -288,7 +288,8 @@ impl EventHandler<hall::mail> for Heard {
     }
 }
 
-/// Both answers come while a message waits, and are taken in one after the other when it was handled.
+/// Both answers come while a message is handled, and are absorbed one after the other once it is
+/// handled.
 #[tokio::test(start_paused = true)]
 async fn what_waits_for_a_message_is_taken_in_as_a_replay_takes_it_in() {
     let journal = Arc::new(MemoryJournal::new());

@@ -1,4 +1,4 @@
-//! LLM nodes: prompt rendered, agent called, output validated, route taken.
+//! LLM nodes: the prompt is rendered, the agent called, the output validated, the route taken.
 
 use crate::support::{Log, Recording, failed, finished, pass, timed};
 use askama::Template;
@@ -17,7 +17,7 @@ struct Draft {
     notes: Vec<String>,
 }
 
-/// A word count that only Rust knows to be even: the schema says integer.
+/// A word count that must be even, which only the Rust type checks: the schema says integer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "u32")]
 #[schemars(with = "u32")]
@@ -191,7 +191,7 @@ async fn a_turn_is_made_of_the_handlers_parts_and_the_row() {
     assert!(Arc::ptr_eq(write.schema.as_ref().unwrap(), rewrite.schema.as_ref().unwrap()), "compiled once a run");
 }
 
-/// HY-56, HY-58: a node names a model, which it has where its role names none.
+/// HY-56, HY-58: a node names a model, which is used if its role names none.
 #[tokio::test(start_paused = true)]
 async fn a_role_has_its_agent_and_its_model() {
     let (author, others) = (Recording::new(TWO_ROUNDS), Recording::new(TWO_ROUNDS));
@@ -207,7 +207,7 @@ async fn a_role_has_its_agent_and_its_model() {
     assert_eq!(models(&others), [small.clone(), small]);
 }
 
-/// An output that does not fit goes back to the agent, in its session; so does one that only the type refuses.
+/// An invalid output goes back to the agent, in its session; so does an output that only the type rejects.
 #[tokio::test(start_paused = true)]
 async fn corrections_are_visible_and_paid_for() {
     let agent = Recording::new(
@@ -319,7 +319,7 @@ async fn calls_of_a_cancelled_node_are_in_the_ledger() {
     assert_eq!(report.usage().cost.to_string(), "$0.25");
 }
 
-/// A turn that is interrupted was paid for as well, and nobody will learn the price: the sum says that it is a lower bound.
+/// An interrupted turn is paid for as well, at a price that stays unknown: the sum is marked as a lower bound.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_interrupted_is_in_the_ledger_without_a_price() {
     #[derive(Graph)]
@@ -338,7 +338,7 @@ async fn a_call_that_is_interrupted_is_in_the_ledger_without_a_price() {
             goto!(cx, hasty::exit, reply.output)
         }
     }
-    // The first answer is wrong and has its price; the correction takes too long.
+    // The first answer is wrong and has a price; the correction takes too long.
     let script =
         "[[turn]]\noutput_json = '\"no\"'\ncost = 0.25\n[[turn]]\ndelay = '1h'\noutput_json = '1'\ncost = 9.0\n";
     let stopped = |cancel: CancelToken| async {

@@ -1,4 +1,5 @@
-//! What nodes beside the graph do beside reporting, who sees it, and how the output is made of it.
+//! What nodes beside the graph do apart from reporting, which nodes observe it, and how it becomes part of the
+//! output.
 
 use crate::support::{Log, Recording, both_ways, failed, finished, pass, timed};
 use interlocking::prelude::*;
@@ -12,7 +13,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Seen(Vec<String>);
 
-/// An adviser that does more than to report, and who watches it.
+/// An adviser that does more than report, and its observer.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Counsel {
@@ -98,7 +99,7 @@ fn counsel(told: &Arc<Mutex<Vec<String>>>) -> Run<Counsel> {
     })
 }
 
-/// What an adviser commits, sends and labels takes effect with its report.
+/// An adviser's commits, messages and labels take effect with its report.
 #[tokio::test(start_paused = true)]
 async fn what_an_adviser_does_is_recorded_with_its_report() {
     let (told, journal) = (Arc::default(), Arc::new(MemoryJournal::new()));
@@ -112,7 +113,8 @@ async fn what_an_adviser_does_is_recorded_with_its_report() {
     assert_eq!(*told.lock().unwrap(), ["a hint"]);
 }
 
-/// Whoever has recorded what an adviser came to after the run's end may be killed before it has sent its messages.
+/// The process may be killed after it has recorded an adviser's outcome after the run's end, and before it has
+/// sent the adviser's messages.
 #[tokio::test(start_paused = true)]
 async fn what_an_adviser_has_sent_after_the_end_arrives_though_its_process_was_killed() {
     let (told, journal) = (Arc::default(), Arc::new(MemoryJournal::new()));
@@ -138,7 +140,7 @@ async fn what_an_adviser_has_sent_after_the_end_arrives_though_its_process_was_k
     }
 }
 
-/// Messages go by the journal.
+/// Messages need a journal.
 #[tokio::test(start_paused = true)]
 async fn an_adviser_can_send_nothing_without_a_journal() {
     let (told, log) = (Arc::default(), Log::new());
@@ -149,7 +151,7 @@ async fn an_adviser_can_send_nothing_without_a_journal() {
     assert!(told.lock().unwrap().is_empty());
 }
 
-/// An observer sees what an adviser reported, in a run that is resumed too.
+/// An observer sees an adviser's report, also in a resumed run.
 #[tokio::test(start_paused = true)]
 async fn an_adviser_can_be_observed() {
     let seen = ["advise 1 Some(\"advice\")"];
@@ -165,7 +167,7 @@ async fn an_adviser_can_be_observed() {
     assert_eq!(finished(counsel(&told).with_journal(journal).resume().await.unwrap()), seen);
 }
 
-/// Who sees three rounds, the last of them for so long.
+/// An observer of three rounds, the last of which takes so long.
 #[derive(Graph)]
 #[graph(output = Vec<(u32, Option<u32>)>)]
 struct Rounds {
@@ -201,7 +203,7 @@ impl Finish for Rounds {
     }
 }
 
-/// An observer's report says how many outcomes it was shown, whether it is there, failed or late.
+/// An observer's report, also a failed or a late one, says how many outcomes the observer was shown.
 #[tokio::test(start_paused = true)]
 async fn an_observers_report_says_at_which_outcome_it_is() {
     for (takes, failed_at) in [(1, None), (13, Some(3)), (10_000, Some(3))] {
@@ -211,7 +213,7 @@ async fn an_observers_report_says_at_which_outcome_it_is() {
     }
 }
 
-/// What cannot be written if it is 15.
+/// A value that cannot be written if it is 15.
 #[derive(Debug, PartialEq, Deserialize)]
 struct Sum(u64);
 
@@ -222,7 +224,7 @@ impl Serialize for Sum {
     }
 }
 
-/// A graph whose output takes so long to make, comes to nothing, or cannot be written.
+/// A graph whose output takes a long time to make, fails, or cannot be written.
 #[derive(Graph)]
 #[graph(output = Sum)]
 struct Ending {
@@ -302,7 +304,7 @@ async fn what_stops_a_run_stops_it_while_its_output_is_made() {
 
 held!(Counsel, Rounds, Ending, Minutes);
 
-/// An agent is asked, then three rounds of a second each, while somebody takes notes of all.
+/// An agent is asked, then there are three rounds of a second each; an observer takes notes of everything.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Minutes {
@@ -353,7 +355,7 @@ fn minutes() -> Minutes {
     Minutes { open: LLMNode(Open), round: LogicNode(RoundTable), clerk: ObserverNode(Clerk) }
 }
 
-/// An observer sees what agents were asked for an outcome, whether the run is recorded or not.
+/// An observer sees the agent calls of an outcome, whether the run is recorded or not.
 #[tokio::test(start_paused = true)]
 async fn an_observer_sees_the_calls_of_agents_with_and_without_a_journal() {
     for run in both_ways(minutes) {
@@ -363,7 +365,7 @@ async fn an_observer_sees_the_calls_of_agents_with_and_without_a_journal() {
     }
 }
 
-/// An observer is shown what comes while a node works, whether the run is recorded or not.
+/// An observer is shown events while a node works, whether the run is recorded or not.
 #[tokio::test(start_paused = true)]
 async fn an_observer_goes_on_while_a_node_works_with_and_without_a_journal() {
     for run in both_ways(minutes) {

@@ -1,4 +1,4 @@
-//! A node that tries again: how often is the runtime's to say, and what the last try found out is kept.
+//! A node that tries again: the runtime decides how often, and the diagnosis of the last attempt is kept.
 
 use crate::support::{Recording, finished};
 use crate::tdd::{APPROVED, End, PASSED, READY, Stuck, prompts, run, scaffold, turn};
@@ -13,9 +13,9 @@ fn retry(number: u32) -> String {
     turn(&format!("attempt {number} of 5."), 0, &output)
 }
 
-/// V3-130: five attempts, counted by the runtime and shown to the node from 1. V3-133: each later one has what the one
-/// before asked it to do otherwise. V3-134: the fifth, and no other, is announced as the final one.
-/// V3-132, CON-13: that it asks for a sixth is made `Stuck`, with its diagnosis and with 5 attempts.
+/// V3-130: five attempts, counted by the runtime and shown to the node from 1. V3-133: each later attempt gets the
+/// previous one's request to change the strategy. V3-134: the fifth attempt, and no other, is announced as the final
+/// one. V3-132, CON-13: a request for a sixth becomes `Stuck`, with its diagnosis and with 5 attempts.
 #[tokio::test(start_paused = true)]
 async fn a_fifth_request_to_retry_is_stuck_with_its_diagnosis() {
     let script = turn("Test cart", 0, READY) + &(1..=5).map(retry).collect::<String>();
@@ -40,7 +40,7 @@ async fn a_fifth_request_to_retry_is_stuck_with_its_diagnosis() {
     assert_eq!(finished(report), End::Stuck(Stuck { diagnosis: "reason 5".to_owned(), attempts: 5 }));
 }
 
-/// V3-134: what is final may succeed, or say itself that it is stuck.
+/// V3-134: the final attempt may succeed, or report itself that it is stuck.
 #[tokio::test(start_paused = true)]
 async fn the_fifth_attempt_may_succeed_or_be_stuck() {
     let four = turn("Test cart", 0, READY) + &(1..=4).map(retry).collect::<String>();
@@ -53,7 +53,8 @@ async fn the_fifth_attempt_may_succeed_or_be_stuck() {
     assert_eq!(finished(report), End::Stuck(Stuck { diagnosis: "no wheels".to_owned(), attempts: 5 }));
 }
 
-/// V3-130, CON-14: the five are those of one entry. A new round of review begins again at 1, with nothing of what an
+/// V3-130, CON-14: the limit applies to one entry. A new round of review begins again at 1, without anything from
+/// earlier rounds.
 /// earlier round tried.
 #[tokio::test(start_paused = true)]
 async fn a_new_round_begins_again_at_its_first_attempt() {
@@ -75,7 +76,7 @@ async fn a_new_round_begins_again_at_its_first_attempt() {
     assert!(matches!(finished(report), End::Merged(_)));
 }
 
-/// CON-12: what an agent says about the count changes nothing, and no schema that it gets has a place for it.
+/// CON-12: an agent's claims about the count change nothing, and no schema that it gets has a field for the count.
 #[tokio::test(start_paused = true)]
 async fn an_agent_cannot_alter_the_count() {
     let lie = r#"{"RequestRetry":{"diagnosis":"bad luck","strategy_from":"it","strategy_to":"it","failing_tests":[],"attempts":1,"attemptCount":0,"attempt_count":0}}"#;
@@ -98,7 +99,7 @@ async fn an_agent_cannot_alter_the_count() {
     }
 }
 
-/// The names of all properties that a schema knows.
+/// The names of all properties in a schema.
 fn properties(schema: &Value, names: &mut Vec<String>) {
     match schema {
         Value::Object(fields) => {

@@ -122,7 +122,7 @@ async fn a_provider_that_asks_for_more_patience_than_there_is_ends_the_run_at_on
         "the provider of agent `recording` still fails after 0 waits of 0ns together: \
          the provider limits the rate of requests; it says to try again after 18000s"
     );
-    // It can be resumed, and what was spent is known.
+    // The run can be resumed, and its costs are recorded.
     let records = entries(&journal, &report);
     let [_, spent] = &records[..] else { panic!("{records:?}") };
     let Entry::Spent { calls, .. } = spent else { panic!("{spent:?}") };
@@ -161,9 +161,9 @@ async fn whoever_is_stopped_while_it_waits_has_made_no_further_call() {
 struct Provider {
     name: &'static str,
     sessions: Sessions,
-    /// Until then it refuses everybody.
+    /// It refuses all calls for this long.
     down_for: Duration,
-    /// It refuses those beyond so many at once.
+    /// It refuses the calls beyond so many at once.
     capacity: u32,
     began: Instant,
     now: AtomicU32,
@@ -199,7 +199,7 @@ impl Agent for Provider {
 
     async fn run(&self, _: &TurnContext<'_>, _: &Turn) -> Result<AgentReply, AgentError> {
         let call = self.calls.fetch_add(1, Ordering::SeqCst);
-        // The error comes after a moment, as it does from a real one: all branches have called by then.
+        // As with a real provider, the error comes after a moment: all branches have called by then.
         let crowded = self.now.fetch_add(1, Ordering::SeqCst) >= self.capacity;
         pass(100).await;
         let down = self.began.elapsed() < self.down_for;
@@ -228,7 +228,7 @@ async fn branches(number: u32, agent: &Arc<Provider>, backoff: Backoff) -> Vec<R
     branches.join_all().await.into_iter().map(Result::unwrap).collect()
 }
 
-/// What hurt others: a storm of refusals that each branch answers with retries of its own.
+/// A storm of refusals in which each branch retries by itself must not happen.
 #[tokio::test(start_paused = true)]
 async fn a_storm_of_refusals_is_bounded_whatever_the_number_of_branches() {
     for number in [1, 50, 200] {
@@ -244,7 +244,7 @@ async fn a_storm_of_refusals_is_bounded_whatever_the_number_of_branches() {
     }
 }
 
-/// Over many seeds, outages and capacities: everybody gets an answer, one attempt each, for a bounded number of calls.
+/// Over many seeds, outages and capacities: every branch gets an answer in one attempt, for a bounded number of calls.
 #[tokio::test(start_paused = true)]
 async fn after_an_outage_all_branches_come_through() {
     let mut all_refused = 0;
@@ -259,8 +259,7 @@ async fn after_an_outage_all_branches_come_through() {
         assert_eq!(provider.calls() - provider.refused(), 50, "each was answered once");
         let refused = provider.refused();
         all_refused += refused;
-        // Each branch once at the start, one more than there is room for after an answer, and one for each wait of the
-        // outage.
+        // Each branch once at the start, one call too many after an answer, and one for each wait of the outage.
         let waits = 10 + down_for.as_secs() as u32 / 15;
         assert!(
             refused <= 50 + 50 + waits,
@@ -285,7 +284,7 @@ async fn agents_of_other_names_do_not_wait() {
     assert!(slow.unwrap().took.as_millis() > 60_000);
 }
 
-/// Waiting for a provider holds up nobody who waits for a turn with another.
+/// A call that waits for one provider does not delay calls to another.
 #[tokio::test(start_paused = true)]
 async fn whoever_waits_for_a_provider_keeps_nobody_from_calling() {
     let (limited, free) = (Provider::new("limited", 60 * SECOND, 9), Provider::new("free", Duration::ZERO, 9));

@@ -1,4 +1,4 @@
-//! The barrier before the implementation: what it waits for, what it remembers, and how it lets go.
+//! The barrier before the implementation: what it waits for, what it remembers, and when it lets the run go on.
 
 use crate::support::{Log, Recording, finished, pass};
 use crate::tdd::{APPROVED, End, Missing, PASSED, READY, TestFirst, prompts, run, scaffold, turn};
@@ -7,15 +7,15 @@ use interlocking::table::NodeKind;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The turns of a run that goes well at the first attempt, and implements for so many seconds.
+/// The turns of a run that succeeds at the first attempt, and implements for so many seconds.
 fn well(spec: &str, seconds: u64) -> String {
     turn(&format!("Test {spec}"), 0, READY)
         + &turn(&format!("Implement {spec}"), seconds, PASSED)
         + &turn(&format!("Review {spec}"), 0, APPROVED)
 }
 
-/// V3-125, V3-73: the implementation waits for the tests and for every part, in whichever order they come; until then its agent
-/// is not asked anything and no node runs that would ask it. PRG-30: then it gets both, the tests and all merges.
+/// V3-125, V3-73: the implementation waits for the tests and for every part, in whichever order they come; until then no node
+/// runs that would ask its agent. PRG-30: then it gets both, the tests and all merges.
 #[tokio::test(start_paused = true)]
 async fn nobody_implements_before_the_tests_and_all_parts_are_there() {
     for (tests, cart, till) in [(50, 10, 20), (10, 50, 20), (10, 20, 50)] {
@@ -71,7 +71,7 @@ async fn the_fork_starts_the_tests_beside_the_parts() {
     assert_eq!(roles, BTreeSet::from(["write_tests", "implement", "review"]));
 }
 
-/// V3-126: where there are no parts, the tests are all that is waited for.
+/// V3-126: if there are no parts, the barrier waits for the tests only.
 #[tokio::test(start_paused = true)]
 async fn without_parts_only_the_tests_are_awaited() {
     let script = turn("Test cart", 20, READY) + &turn("Implement cart", 0, PASSED) + &turn("Review cart", 0, APPROVED);
@@ -84,8 +84,8 @@ async fn without_parts_only_the_tests_are_awaited() {
     assert!(matches!(finished(report), End::Merged(_)));
 }
 
-/// V3-127, CON-09: parts are awaited once. When the review asks for more tests, the next round passes with the merges that
-/// are remembered, at once when its tests are there.
+/// V3-127, CON-09: parts are awaited once. When the review asks for more tests, the next round uses the remembered merges, as
+/// soon as its tests are there.
 #[tokio::test(start_paused = true)]
 async fn later_rounds_pass_with_the_remembered_merges() {
     let script = turn("- of nothing", 5, r#"{"TestsReady":{"tests":["one","two"]}}"#)
@@ -114,8 +114,8 @@ async fn later_rounds_pass_with_the_remembered_merges() {
     assert!(matches!(finished(report), End::Merged(_)));
 }
 
-/// V3-129, CON-37: a part that is stuck, was rejected or broke down fills the barrier's slot with its failure, and the run
-/// ends with it; nobody implements, and nobody waits.
+/// V3-129, CON-37: a part that is stuck, was rejected or failed fills the barrier's slot with its failure, and the run ends
+/// with it; there is no implementation, and nothing waits.
 #[tokio::test(start_paused = true)]
 async fn a_part_that_fails_releases_the_barrier_with_its_failure() {
     let stuck = turn("Implement till", 9, r#"{"Stuck":{"diagnosis":"no drawer"}}"#);
@@ -148,7 +148,7 @@ async fn a_part_that_fails_releases_the_barrier_with_its_failure() {
     }
 }
 
-/// V3-129: where the tests will not come, the run ends at once with the reason, and the parts with it.
+/// V3-129: if the tests cannot be written, the run ends at once with the reason, and the parts with it.
 #[tokio::test(start_paused = true)]
 async fn tests_that_cannot_be_written_end_the_run_while_parts_are_made() {
     let script = turn("Test shop", 3, r#"{"InvalidScaffold":{"missing_type":"Till"}}"#) + &well("cart", 7_200);
@@ -159,7 +159,7 @@ async fn tests_that_cannot_be_written_end_the_run_while_parts_are_made() {
     assert_eq!(log.line("cancelled parts 1.1"), "3000 cancelled parts 1.1");
     assert_eq!(finished(report), End::InvalidScaffold { missing_type: "Till".to_owned() });
 
-    // So does an agent that breaks down: the failure is typed, and says where.
+    // The same holds for an agent that fails: the failure is typed, and says where it happened.
     let script =
         "[[turn]]\ncontains = ['Test shop']\nfail = 'crash'\ntext = 'no disk'\n".to_owned() + &well("cart", 7_200);
     let shop = run(&Recording::new(&script)).start(scaffold("shop", &["cart"]));

@@ -1,4 +1,4 @@
-//! Advisory nodes and observers: beside the graph, and heard at its exit.
+//! Advisory nodes and observers: they run beside the graph, and their reports are delivered at its exit.
 
 use crate::support::{Log, failed, finished, pass, timed};
 use interlocking::prelude::*;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What the graph comes to, with what was said beside it.
+/// The graph's output, with the reports from beside the graph.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Story {
     text: String,
@@ -48,10 +48,10 @@ impl Finish for House {
     }
 }
 
-/// How the witness looks on.
+/// The behaviour of the witness.
 type Look = fn() -> Result<(), NodeError>;
 
-/// Who does what in a way of its own: how the witness looks on, and what was advised.
+/// Custom behaviour: of the witness, and the advice given.
 #[derive(Clone, Default)]
 struct Ways {
     witness: Option<Look>,
@@ -106,7 +106,7 @@ fn house(ways: &Ways) -> Run<House> {
 const SEEN: [&str; 4] =
     ["work 1 Some([13, 50, 1])", "review 1 Some([13, 50])", "review 2 Some([13])", "review 3 Some([])"];
 
-/// HY-67: what is advised reaches the output, failures included, though the exit came first.
+/// HY-67: advice reaches the output, failures included, although the exit came first.
 #[tokio::test(start_paused = true)]
 async fn the_exit_waits_for_what_is_advised_and_no_failure_of_it_fails_the_graph() {
     for journal in [Some(Arc::new(MemoryJournal::new())), None] {
@@ -127,7 +127,8 @@ async fn the_exit_waits_for_what_is_advised_and_no_failure_of_it_fails_the_graph
     }
 }
 
-/// HY-67: nor does a panic. A node that is no adviser is another matter: beyond its own bound the run fails.
+/// HY-67: nor does a panic fail the graph. A node that is no adviser is different: beyond its own bound the
+/// run fails.
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_a_report_too() {
     let report = house(&Ways::default()).start(vec![14, 1, 1]).await.unwrap();
@@ -143,7 +144,7 @@ async fn a_panic_is_a_report_too() {
     assert_eq!(failure.node, "review", "its own bound is another matter: {failure}");
 }
 
-/// HY-257, CON-67: the exit does not hang; what comes later is an addendum.
+/// HY-257, CON-67: the exit does not hang; a later report is an addendum.
 #[tokio::test(start_paused = true)]
 async fn what_is_late_is_reported_as_late_and_recorded_when_it_comes() {
     let (journal, log) = (Arc::new(MemoryJournal::new()), Log::new());
@@ -177,7 +178,7 @@ async fn a_failing_observer_changes_nothing_but_its_report() {
     }
 }
 
-/// What was advised is not advised again, what was begun is, and the observer sees all of it.
+/// Finished advice is not repeated, advice that had begun is, and the observer sees all of it.
 #[tokio::test(start_paused = true)]
 async fn a_resumed_run_has_its_advisers_and_its_observers_again() {
     let (ways, journal, cancel) = (Ways::default(), Arc::new(MemoryJournal::new()), CancelToken::new());

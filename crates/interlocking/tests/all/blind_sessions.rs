@@ -1,4 +1,5 @@
-//! A node that is blind to another has an agent that cannot read what the other one's was told.
+//! A node that is blind to another has an agent that cannot read the prompts in the other agent's
+//! sessions.
 
 use crate::isolation::{Apart, BOTH, apart_in};
 use crate::support::{failed, finished};
@@ -14,10 +15,10 @@ use interlocking::table::Isolation;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where the sessions of a role are, or one of them.
+/// The directory of the sessions of a role, or of one session.
 type Store = fn(role: &str, session: Option<&SessionId>) -> PathBuf;
 
-/// An agent whose programs would find sessions where this says.
+/// An agent whose programs would find sessions in the given directories.
 struct Keeping {
     agent: ScriptedAgent,
     store: Store,
@@ -42,13 +43,13 @@ impl Agent for Keeping {
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<AgentReply, AgentError> {
-        // Whether the kernel keeps it there is not asked here.
+        // Whether the kernel confines it is not part of this test.
         let turn = Turn { sandbox: None, ..turn.clone() };
         self.agent.run(context, &turn).await
     }
 }
 
-/// Places that confine, and grant this beside themselves.
+/// Places that confine, and grant access to another directory.
 struct Granting(Option<&'static str>);
 
 #[async_trait]
@@ -82,7 +83,7 @@ fn by_role(role: &str, _: Option<&SessionId>) -> PathBuf {
     PathBuf::from("/homes/roles").join(role)
 }
 
-/// In one directory, and where one is in the other's.
+/// If both sessions are in one directory, or one directory is inside the other.
 #[tokio::test(start_paused = true)]
 async fn a_run_does_not_start_where_one_agent_can_read_the_others_sessions() {
     let stores: [(Store, &str); 2] = [
@@ -109,7 +110,7 @@ async fn a_run_does_not_start_where_one_agent_can_read_the_others_sessions() {
     finished(run(None, None, by_role).0.start("go".to_owned()).await.unwrap());
 }
 
-/// What a sandbox lets it reach is known when the place is there.
+/// What a sandbox can reach is known only when the place exists.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_started_in_a_sandbox_that_reaches_the_others_sessions() {
     let (run, agent) = run(None, Some("/"), by_role);

@@ -1,4 +1,4 @@
-//! Visits and attempts: counted by the runtime, and what happens beyond them.
+//! Visits and attempts: how the runtime counts them, and what happens beyond the bounds.
 
 use crate::support::{Log, both_ways, failed, finished, timed};
 use interlocking::failure::Exhausted;
@@ -6,12 +6,12 @@ use interlocking::frontier::Limit;
 use interlocking::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What a handler saw: visit, attempt, whether either is the last.
+/// What a handler saw: visit, attempt, and whether each is the last.
 type Seen = (u32, u32, bool, bool);
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Job {
-    /// How many attempts each visit shall take.
+    /// The number of attempts of each visit.
     attempts: Vec<u32>,
     seen: Vec<Seen>,
 }
@@ -27,7 +27,7 @@ struct Workshop {
 
 logic!(Work for workshop::work, |job: Job, cx| {
     let mut job = job;
-    // A copy: what a handler does to it changes nothing that the runtime counts.
+    // This is a copy: changing it does not change the runtime's counts.
     let mut mine = cx.execution();
     (mine.visit, mine.attempt) = (77, 77);
     assert_ne!((mine.visit, mine.attempt), (cx.visit(), cx.attempt()));
@@ -96,7 +96,7 @@ async fn the_attempt_beyond_the_last_fails_where_no_route_is_declared() {
     }
 }
 
-/// A protocol that gives up in good order, at a node of its own.
+/// A protocol that gives up properly, at a node of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct GivenUp {
     at: String,

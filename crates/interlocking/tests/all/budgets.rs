@@ -1,4 +1,5 @@
-//! Budgets of a run and its child runs: what is refused, what is finished first, and what is said of it.
+//! Budgets of a run and its child runs: which calls are refused, what is finished first, and what is
+//! reported.
 
 mod counted;
 
@@ -24,7 +25,7 @@ struct CallPrompt {
     number: u32,
 }
 
-/// Makes as many calls as it is told, one after the other.
+/// Makes the given number of calls, one after the other.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Caller {
@@ -57,7 +58,7 @@ fn caller() -> Caller {
 const WILLING: &str = "[[turn]]\ntimes = 'any'\ndelay = '1s'\noutput_json = 'true'\ncost = 0.25\n\
                        tokens = { input = 60, output = 40 }\n";
 
-/// What is recorded, but for the sessions that agents began.
+/// The records of a run, without those of sessions that agents began.
 pub(crate) fn entries<O>(journal: &MemoryJournal, report: &Report<O>) -> Vec<Entry> {
     let entries = journal.records(&report.run).into_iter().map(|record| record.entry);
     entries.filter(|entry| !matches!(entry, Entry::Session { .. })).collect()
@@ -104,7 +105,7 @@ async fn a_run_that_stays_within_its_budgets_notices_nothing() {
     }
 }
 
-/// Corrections are calls too: a node may come to the end of a budget in the middle of its turn.
+/// Corrections are calls too: a node may reach the end of a budget in the middle of its turn.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_budget_in_the_middle_of_a_turn_is_no_failure() {
     let agent = Recording::new("[[turn]]\ntimes = 'any'\noutput = { wrong = true }\ncost = 0.5\n");
@@ -120,7 +121,7 @@ async fn the_end_of_a_budget_in_the_middle_of_a_turn_is_no_failure() {
     assert_eq!((by.to_string().as_str(), calls[0].usage.calls), ("call.1.1", 2));
 }
 
-/// What was done is in the journal, and that the run has ended is not: it can be resumed.
+/// The journal has the calls but not an end of the run, so the run can be resumed.
 #[tokio::test(start_paused = true)]
 async fn the_journal_has_the_calls_and_no_end() {
     let journal = Arc::new(MemoryJournal::new());
@@ -136,7 +137,7 @@ async fn the_journal_has_the_calls_and_no_end() {
     }
 }
 
-/// A fork of a quick branch and a slow one, which comes to a Logic node.
+/// A fork with a quick branch and a slow one that leads to a Logic node.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Pair {
@@ -187,7 +188,7 @@ fn pair() -> Pair {
     }
 }
 
-/// What was paid for is not thrown away: other branches come as far as they can without another call.
+/// Work that was paid for is kept: the other branches go on as far as they can without another call.
 #[tokio::test(start_paused = true)]
 async fn what_is_under_way_is_finished_first() {
     let script = "[[turn]]\nagent = 'slow'\ndelay = '10s'\noutput_json = 'true'\n\
@@ -203,7 +204,7 @@ async fn what_is_under_way_is_finished_first() {
     }
 }
 
-/// A refusal is forgotten if the run comes to its exit without the node that was refused.
+/// A refusal has no effect if the run reaches its exit without the refused node.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_comes_to_its_exit_all_the_same_has_finished() {
     #[derive(Graph)]
@@ -260,14 +261,14 @@ async fn a_run_that_was_cancelled_before_its_time_was_over_is_cancelled() {
         cancel.cancel();
     });
     assert_eq!(report.unwrap().outcome, Outcome::Cancelled);
-    // And the end of one run's time does not stop others that share its cancel.
+    // The end of one run's time does not stop other runs with the same cancel token.
     let cancel = CancelToken::new();
     let run = timed(caller()).with_agent("caller", Recording::new(WILLING)).with_cancel(cancel.clone());
     run.with_budgets(Budgets::unlimited().with_wall_time(Duration::from_secs(2))).start((0, 9)).await.unwrap();
     assert!(!cancel.is_cancelled());
 }
 
-/// Knows how many calls it had at one time.
+/// Records how many calls overlapped.
 #[derive(Default)]
 struct Crowded {
     sessions: Sessions,
@@ -298,7 +299,7 @@ impl Agent for Crowded {
     }
 }
 
-/// Starts runs inside a run: ten at once, each with so many calls.
+/// Starts ten runs at the same time inside a run, each with so many calls.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Parent {
@@ -370,7 +371,7 @@ async fn suspended(run: impl AsyncFnOnce(CancelToken) -> Report<u32>) {
     assert_eq!(report.usage().calls % 2, 0);
 }
 
-/// A handler's own failure is the run's, whatever has been refused.
+/// A handler's own failure is the run's failure, even if a call was refused before.
 #[tokio::test(start_paused = true)]
 async fn a_failure_is_still_a_failure() {
     #[derive(Graph)]

@@ -1,4 +1,4 @@
-//! Stopping a run from outside: by request, and by dropping it.
+//! Stops a run from outside: by request, and by dropping it.
 
 use crate::support::{Dropped, Log, both_ways, pass, timed};
 use interlocking::prelude::*;
@@ -65,7 +65,7 @@ impl Watched {
     }
 }
 
-/// Requests the stop of a run that waits, after 50 ms.
+/// Requests the stop of a waiting run, after 50 ms.
 async fn stopped(run: Run<Patience>, log: &Log, both: bool) -> interlocking::runtime::Report<()> {
     let cancel = CancelToken::new();
     let run = run.with_events(log.sink()).with_cancel(cancel.clone());
@@ -148,7 +148,7 @@ async fn dropping_the_run_stops_everything() {
             let run = if journal { with } else { without };
             let started = run.with_events(watched.log.sink()).start(both);
             assert!(tokio::time::timeout(Duration::from_millis(50), started).await.is_err());
-            // Branches are tasks: the runtime drops what was aborted when it next comes to it.
+            // Branches are tasks: the runtime drops an aborted task when it next polls it.
             tokio::task::yield_now().await;
             assert!(watched.first.happened());
             assert_eq!(watched.second.happened(), both, "it ran only if both did");

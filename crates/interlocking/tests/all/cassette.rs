@@ -1,4 +1,4 @@
-//! A run with an agent that is recorded, and the same run with the cassette.
+//! A run whose agent is recorded, and the same run replayed from the cassette.
 
 use crate::support::{Log, failed, pass, timed};
 use askama::Template;
@@ -16,7 +16,7 @@ struct Tell {
     task: String,
 }
 
-/// A draft, two reviews of it at once in forks of its session, and a last word in the session itself.
+/// A draft, two reviews of it at once in forks of its session, and a final turn in the session itself.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Review {
@@ -84,7 +84,7 @@ impl LLMHandler<review::last> for Last {
     }
 }
 
-/// The critics answer differently to the same words: the left one, who asks first, at once, the right one late, with a
+/// The critics answer the same prompt differently: the left one, which is asked first, at once; the right one late, with a
 /// correction.
 const SCRIPT: &str = "
     [[turn]]
@@ -125,8 +125,8 @@ const SCRIPT: &str = "
 
 type Played = (Result<String, String>, String, BTreeMap<String, String>, Vec<String>);
 
-/// What comes of a run with this agent: how it ended, what it used up, the files of all workspaces, and what each node's agent
-/// reported.
+/// The results of a run with this agent: its outcome, its usage, the files of all workspaces, and the agent events of each
+/// node.
 async fn review(agent: Arc<dyn Agent>, run: &str, place: &Path, task: &str) -> Played {
     let mut directories = Directories::new();
     let names = ["desk", "left", "right"];
@@ -153,7 +153,7 @@ async fn review(agent: Arc<dyn Agent>, run: &str, place: &Path, task: &str) -> P
         })
     });
     let mut events: Vec<_> = log.events().into_iter().filter_map(|event| agents(&event.kind)).collect();
-    // The branches run at once; each by itself is in order.
+    // The branches run concurrently; the events of each branch are in order.
     events.sort_by_key(|event| event.split(' ').next().map(str::to_owned));
     let files = files.collect();
     let outcome = if report.outcome.name() == "finished" {

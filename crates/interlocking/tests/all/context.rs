@@ -1,4 +1,4 @@
-//! What a handler may ask of its run: the entry value, the inputs of other nodes.
+//! What a handler can ask of its run: the entry value, and the inputs of other nodes.
 
 use crate::support::{failed, finished, timed};
 use interlocking::context::ContextError;
@@ -14,7 +14,7 @@ struct Topic {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Draft {
     topic: Topic,
-    /// Payloads need not be simple, and come back as they were.
+    /// Payloads may be complex, and are read back unchanged.
     sources: Vec<(String, Option<f64>)>,
     feedback: Option<String>,
 }
@@ -32,7 +32,7 @@ struct Paper {
     facts: LogicNode<Facts>,
     #[node(join(spell: String, facts: (u32, bool)), goto(judge))]
     desk: JoinNode<Desk>,
-    /// Sends the draft back as it was, with nothing but the feedback added.
+    /// Sends the draft back unchanged, with the feedback added.
     #[node(input = bool, goto(write, exit))]
     judge: LogicNode<Judge>,
 }
@@ -116,7 +116,7 @@ fn forgetful() -> Forgetful {
     Forgetful { ask: LogicNode(Ask), later: LogicNode(Later) }
 }
 
-/// PRG-39: what is not there is an error that says what and why, and never a value made up.
+/// PRG-39: a missing value is an error that says what is missing and why; no value is made up.
 #[tokio::test(start_paused = true)]
 async fn an_input_that_is_not_there_is_a_typed_error() {
     assert_eq!(
@@ -131,7 +131,7 @@ async fn an_input_that_is_not_there_is_a_typed_error() {
     assert_eq!(finished(timed(forgetful()).start(true).await.unwrap()), "read");
 }
 
-/// PRG-39: passed on with `?`, it ends the run as a mistake of configuration.
+/// PRG-39: an error that a handler passes on with `?` ends the run as a configuration error.
 #[tokio::test(start_paused = true)]
 async fn a_missing_input_that_nobody_handles_fails_as_configuration() {
     let failure = failed(timed(forgetful()).without_journal().start(true).await.unwrap());

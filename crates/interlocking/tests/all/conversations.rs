@@ -62,7 +62,8 @@ fn trial(agent: &Arc<Recording>, journal: &Arc<MemoryJournal>) -> Run<Trial> {
         .with_journal(journal.clone())
 }
 
-/// A session knows what was asked in it, so whoever resumes asks each question where it was asked.
+/// A session contains its questions, so a resumed execution must ask each question in the session
+/// in which it was asked before.
 #[tokio::test(start_paused = true)]
 async fn each_conversation_of_a_resumed_execution_goes_on_in_its_own_session() {
     for (suspended_after_ms, begun) in [(5, 1), (15, 2)] {

@@ -1,4 +1,4 @@
-//! A run that is dropped and resumed at once: what was being written for it then is written before it goes on.
+//! A run that is dropped and resumed at once: its pending writes are completed before it goes on.
 
 use crate::slow::Slow;
 use crate::support::{finished, pass, timed};
@@ -19,7 +19,7 @@ type Diary = Arc<Mutex<Vec<String>>>;
 #[template(source = "what next?", ext = "txt")]
 struct Next;
 
-/// Something is done once, and then an agent is asked.
+/// A node that pays once, and then an agent that is asked.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Errand {
@@ -29,7 +29,7 @@ struct Errand {
     ask: LLMNode<Asks>,
 }
 
-/// An errand for each of two.
+/// Two errands, as child runs.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Household {
@@ -80,7 +80,7 @@ impl MapHandler<household::errands> for Errands {
     }
 }
 
-/// Takes 50 ms, and writes down what it is asked.
+/// An agent that takes 50 ms, and records its prompts.
 struct Helper {
     diary: Diary,
     sessions: Sessions,
@@ -120,7 +120,7 @@ fn prepared<G: interlocking::graph::Graph>(graph: G, diary: &Diary, journal: &Ar
     timed(graph).with_agent("ask", Arc::new(helper)).with_journal(journal.clone())
 }
 
-/// One in which what nodes write takes 20 ms, and what the run itself writes as it is resumed longer.
+/// A journal in which writes of nodes take 20 ms, and writes of the run itself at a resume take longer.
 fn slow() -> Arc<Slow> {
     Slow::new(|entry| match entry {
         Entry::Once { .. } | Entry::Session { .. } => 20,
@@ -158,7 +158,7 @@ async fn a_session_that_was_being_recorded_goes_on() {
     assert_eq!(*diary.lock().unwrap(), ["one is paid", "a session begins", "s-1 goes on"]);
 }
 
-/// Both children are at it as their run is dropped, and the bill of the run that is resumed has the turns that they had begun.
+/// Both children work when their run is dropped; the bill of the resumed run has the turns that they had begun.
 #[tokio::test(start_paused = true)]
 async fn the_same_is_so_of_child_runs() {
     for at in [10, 40] {
@@ -177,7 +177,7 @@ async fn the_same_is_so_of_child_runs() {
     }
 }
 
-/// Only what this process writes is waited for: whoever executes the run, here or elsewhere, holds it.
+/// Only pending writes of this process are waited for; an executor, here or elsewhere, holds its run.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_somebody_executes_is_refused_at_once() {
     let (diary, journal) = (Diary::default(), slow());
@@ -194,7 +194,7 @@ async fn a_run_that_somebody_executes_is_refused_at_once() {
     assert_eq!(finished(executed.resume().await.unwrap()), "one");
 }
 
-/// As a process does that takes the run up once this one has written all.
+/// Another process cannot resume the run until this process has written everything.
 async fn refused_by_others(diary: &Diary, journal: &Arc<Slow>) {
     let claim = loop {
         match journal.claim(&run()).await {
@@ -207,7 +207,7 @@ async fn refused_by_others(diary: &Diary, journal: &Arc<Slow>) {
     drop(claim);
 }
 
-/// Nobody executes it any more, so nobody would hear a wish.
+/// No executor is left that would receive a request, so the run is cancelled directly.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_was_dropped_can_be_cancelled_at_once() {
     let (diary, journal) = (Diary::default(), slow());

@@ -104,7 +104,7 @@ async fn the_trace_of_a_run() {
     let log = Log::new();
     press().with_events(log.sink()).start("the text".to_owned()).await.unwrap();
     expected.assert_eq(&log.lines());
-    // The same without a journal, where a lone token goes from node to node by itself.
+    // The same without a journal, where a lone token takes the shortcut from node to node.
     let short = Log::new();
     press().without_journal().with_events(short.sink()).start("the text".to_owned()).await.unwrap();
     assert_eq!(short.lines(), log.lines());

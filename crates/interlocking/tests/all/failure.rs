@@ -1,4 +1,4 @@
-//! Handlers that fail: the run ends, says why, and leaves nothing running.
+//! Handlers that fail: the run ends, gives the reason, and leaves nothing running.
 
 use crate::support::{Dropped, Log, both_ways, failed, pass, timed};
 use interlocking::failure::Failure;
@@ -7,7 +7,7 @@ use interlocking::runtime::Outcome;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a graph's caller gets instead of a result.
+/// The result of a graph for its caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Verdict {
     Fine,
@@ -125,7 +125,7 @@ async fn an_error_is_a_failure_with_its_causes() {
     }
 }
 
-/// What the run lacks is told apart from what a handler does wrong.
+/// A missing part of the configuration is distinguished from a mistake of a handler.
 #[tokio::test(start_paused = true)]
 async fn an_error_of_the_context_is_a_failure_of_configuration() {
     for failure in failures("configuration").await {

@@ -1,4 +1,5 @@
-//! What a run uses with its children: one budget and one patience for all, and how it goes on when there is more.
+//! What a run and its children use together: one budget and one patience for all, and how the run goes on with a
+//! larger budget.
 
 use crate::support::{finished, pass, timed};
 use askama::Template;
@@ -30,7 +31,7 @@ struct Worker {
     call: LLMNode<Call>,
 }
 
-/// As many workers as it is told.
+/// A run with the given number of workers.
 #[derive(Graph)]
 #[graph(output = Vec<u32>)]
 struct Household {
@@ -145,7 +146,7 @@ fn used_up<O: std::fmt::Debug>(report: &Report<O>) -> BudgetExceeded {
     }
 }
 
-/// With ten children and twelve calls, every call counts, none is repeated, and none is interrupted.
+/// With ten children and twelve calls, every call counts, and no call is repeated or interrupted.
 #[tokio::test(start_paused = true)]
 async fn a_household_goes_on_with_a_larger_budget_where_it_stood() {
     let ledgers = Ledgers::new();
@@ -206,7 +207,7 @@ async fn the_time_of_a_household_is_one_and_begins_anew_when_it_is_resumed() {
     assert_eq!(ledgers.agent.answered.load(Ordering::SeqCst), 30, "what had been answered was not asked again");
 }
 
-/// What hurt others: a fan-out that a rate limit wipes out, and that answers it with retries of each branch.
+/// A fan-out that a rate limit stops must not respond with retries in each branch.
 #[tokio::test(start_paused = true)]
 async fn an_outage_ends_a_household_of_fifty_after_few_calls_and_loses_nothing() {
     let ledgers = Ledgers::new();
@@ -226,7 +227,7 @@ async fn an_outage_ends_a_household_of_fifty_after_few_calls_and_loses_nothing()
 #[derive(Clone, Serialize, Deserialize)]
 struct Question(String);
 
-/// A person and an agent are asked beside each other.
+/// A person and an agent are asked at the same time.
 #[derive(Graph)]
 #[graph(output = bool)]
 struct Consulted {
@@ -260,7 +261,8 @@ impl LLMHandler<consulted::agent> for Asks {
     }
 }
 
-/// Nothing goes on but with a person's answer *and* more to use: what can be had at once is named.
+/// The run needs a person's answer *and* a larger budget: the outcome names the budget, which can be raised at
+/// once.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_waits_for_a_person_and_is_short_of_calls_says_that_it_is_short() {
     let ledgers = Ledgers::new();

@@ -1,4 +1,4 @@
-//! A tree of runs that stops while one of its runs handles a message: that is heard at once.
+//! A tree of runs that stops while one of its runs handles a message: that run stops at once.
 
 use crate::faltering::Faltering;
 use crate::support::{pass, timed};
@@ -9,7 +9,7 @@ use interlocking::runtime::map::{Children, Item};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Waits for a person, and listens meanwhile, or works.
+/// Waits for a person and takes messages meanwhile, or works.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Clerk {
@@ -87,7 +87,7 @@ impl MapHandler<bureau::clerks> for Clerks {
     }
 }
 
-/// One child handles a message for a second, or their parent does, and what the other child has done at 50 ms cannot be recorded.
+/// One child, or the parent, handles a message for a second; the other child's outcome at 50 ms cannot be recorded.
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_tree_is_heard_while_a_message_is_handled() {
     for by_parent in [false, true] {
@@ -98,7 +98,7 @@ async fn the_end_of_a_tree_is_heard_while_a_message_is_handled() {
         let (report, ()) = tokio::join!(timed(bureau).with_journal(journal.clone()).start(vec![true, false]), async {
             pass(5).await;
             let root = "run".parse().unwrap();
-            // The child that works has no time for it: its message waits until it is done.
+            // The child that works cannot take a message: it waits until the child is done.
             let children = journal.children(&root).await.unwrap().into_iter().map(|child| child.run);
             for run in if by_parent { vec![root] } else { children.collect() } {
                 let body = LetterBody::Message { node: "mail".to_owned(), message: r#""a word""#.into() };

@@ -1,4 +1,4 @@
-//! Human nodes: a question parks the run, and the process may end.
+//! Human nodes: a question suspends the run, and the process may end.
 
 use crate::support::{Log, finished, pass, timed};
 use interlocking::prelude::*;
@@ -21,7 +21,7 @@ struct Answer {
     good: bool,
 }
 
-/// A draft that a person approves while something else goes on.
+/// A draft that a person approves while another node works.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Desk {
@@ -78,7 +78,7 @@ async fn answer(journal: &MemoryJournal, to: &OpenQuestion, json: &str) -> Resul
     journal.post(&to.run, Letter { key: Some(format!("answer {}", to.by)), body }).await
 }
 
-/// Rule 17: the run waits only when every live token waits for a person.
+/// Rule 17: the run waits only if every live token waits for a person.
 #[tokio::test(start_paused = true)]
 async fn a_run_waits_for_a_person_and_goes_on_where_it_was() {
     let (asked, journal) = (Approve::default(), Arc::new(MemoryJournal::new()));
@@ -89,7 +89,7 @@ async fn a_run_waits_for_a_person_and_goes_on_where_it_was() {
     assert_eq!(question.by, By { node: "approve".to_owned(), visit: 1, attempt: 1 });
     assert_eq!(question.question, serde_json::json!({ "text": "text", "round": 1 }));
     assert_eq!(question.schema["properties"]["good"]["type"], "boolean");
-    // Nothing has changed, and nobody is asked twice.
+    // Nothing has changed, and the question is not asked twice.
     assert_eq!(waiting(desk(&asked, &journal).resume().await.unwrap()), questions);
     answer(&journal, question, r#"{"good":false}"#).await.unwrap();
     let next = waiting(desk(&asked, &journal).resume().await.unwrap());
@@ -102,7 +102,7 @@ async fn a_run_waits_for_a_person_and_goes_on_where_it_was() {
     assert!(!log.lines().contains("started index"), "nothing re-executes: {}", log.lines());
 }
 
-/// Nothing was cancelled: the node goes on once the run is resumed.
+/// The node was not cancelled: it goes on once the run is resumed.
 #[tokio::test(start_paused = true)]
 async fn a_node_that_waits_for_a_person_says_so() {
     let (log, journal) = (Log::new(), Arc::new(MemoryJournal::new()));
@@ -126,7 +126,7 @@ async fn the_first_answer_counts() {
     assert_eq!(finished(desk(&asked, &journal).resume().await.unwrap()), "text: 4");
 }
 
-/// A service may stay, and take answers as they come.
+/// A service may keep running, and take answers as they come.
 #[tokio::test(start_paused = true)]
 async fn a_run_may_await_people_in_its_process() {
     let (asked, journal, log) = (Approve::default(), Arc::new(MemoryJournal::new()), Log::new());

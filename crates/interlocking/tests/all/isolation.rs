@@ -1,4 +1,4 @@
-//! Isolation that a table demands: refused where it cannot be kept, and enforced by the kernel where it can.
+//! Isolation that a table demands: refused if it cannot be enforced, otherwise enforced by the kernel.
 
 use crate::support::{Log, Recording, failed, finished, timed};
 use askama::Template;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 #[template(source = "Work.", ext = "txt")]
 struct WorkPrompt;
 
-/// Two that must not see each other's work, and one that looks at both.
+/// Two nodes that must not see each other's work, and a node that looks at both.
 #[derive(Graph)]
 #[graph(output = String)]
 pub(crate) struct Apart {
@@ -38,7 +38,7 @@ held!(Apart, Alone);
 forks!(Split for apart::split, |task: String, cx| fork!(cx, (task.clone(), task)));
 joins!(Meet for apart::meet, |both: (String, String), cx| goto!(cx, apart::exit, format!("{}, {}", both.0, both.1)));
 
-/// Its agents begin in fresh sessions, or go on in this one.
+/// Its agents begin fresh sessions, or continue this one.
 struct Work(Option<SessionId>);
 macro_rules! works {
     ($($node:ident),*) => {$(
@@ -84,8 +84,8 @@ fn places() -> (tempfile::TempDir, [PathBuf; 2]) {
     (room, places)
 }
 
-/// An agent that plays a malicious one in each place: it looks for its sibling's secret in every way that a shell has, and
-/// leaves something of its own there.
+/// An agent that acts maliciously in each place: it looks for its sibling's secret in every way that a shell has, and
+/// leaves a file of its own there.
 fn burglar(room: &Path) -> Arc<ScriptedAgent> {
     let mut script = String::new();
     for (own, other) in [("tests", "code"), ("code", "tests")] {
@@ -114,7 +114,7 @@ fn loot(place: &Path) -> String {
     read("loot.txt") + &read("late.txt") + &copied
 }
 
-/// Neither reads the other's work, whatever it tries; the same commands do where nothing confines them.
+/// Neither agent can read the other's work, whatever it tries; without confinement the same commands can.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_malicious_agent_cannot_reach_the_place_that_it_is_blind_to() {
     let (room, places) = places();
@@ -136,7 +136,7 @@ async fn a_malicious_agent_cannot_reach_the_place_that_it_is_blind_to() {
         assert!(matches!(run, Err(StartError::Isolation { .. })));
     }
 
-    // The burglar is one: without a sandbox it gets in.
+    // This shows that the burglar works: without a sandbox it gets in.
     let (room, places) = self::places();
     let directories = Directories::new().with("tests", &places[0]).with("code", &places[1]);
     let run = apart().with_agent_for_others(burglar(room.path())).with_workspaces(Arc::new(directories));
@@ -148,7 +148,7 @@ async fn a_malicious_agent_cannot_reach_the_place_that_it_is_blind_to() {
     }
 }
 
-/// Places that exist on a machine which enforces so much.
+/// Places on a machine with this support for isolation.
 struct Machine(Support);
 
 #[async_trait]
@@ -209,7 +209,7 @@ async fn a_run_whose_isolation_cannot_be_kept_says_so_and_does_not_start() {
     assert_eq!((unkept[0].node.as_str(), unkept[0].given), ("tests", Isolation::Clone));
     assert_eq!((unkept[1].demanded, unkept[1].given), (Isolation::Sandbox, Isolation::Worktree));
 
-    // Told to, it goes on, and says what it goes without.
+    // Told to accept weaker isolation, the run goes on, and reports what is missing.
     let log = Log::new();
     let run = on(without()).with_weaker_isolation().with_events(log.sink());
     assert_eq!(finished(run.start("go".to_owned()).await.unwrap()), "done, done");
@@ -220,7 +220,7 @@ async fn a_run_whose_isolation_cannot_be_kept_says_so_and_does_not_start() {
     let told: Vec<_> = told.collect();
     assert_eq!(told, [("tests".to_owned(), Isolation::Clone), ("code".to_owned(), Isolation::Worktree)]);
 
-    // Resumed, it has to be told again.
+    // A resumed run has to be told again.
     assert!(matches!(on(without()).resume().await, Err(StartError::Isolation { .. })));
     assert_eq!(finished(on(without()).with_weaker_isolation().resume().await.unwrap()), "done, done");
 }
@@ -243,14 +243,14 @@ async fn an_agent_that_confines_nothing_is_not_asked_where_a_sandbox_is_demanded
         unkept[1].reason,
         "the agent `recording`, which plays `code`, does not confine the programs that it starts"
     );
-    // Told to go on all the same, it is given the sandbox all the same.
+    // If the sandbox is available, it is used even if the run accepts weaker isolation.
     let run = apart().with_agent_for_others(agent.clone()).with_workspaces(directories()).with_weaker_isolation();
     finished(run.start("go".to_owned()).await.unwrap());
     let turns = agent.turns();
     assert!(turns.iter().all(|turn| turn.sandbox.as_ref().map(|sandbox| sandbox.place()) == turn.workspace.as_deref()));
 }
 
-/// A place that says it has a sandbox, and has none.
+/// A place that claims to have a sandbox, and has none.
 struct Empty;
 
 #[async_trait]
@@ -278,7 +278,7 @@ async fn nothing_is_started_where_the_sandbox_is_missing() {
     assert_eq!(agent.unused()[0].used, 0);
 }
 
-/// A place that is found in disorder before or after an agent's turn; which it was asked is noted.
+/// A place that is found in disorder before or after an agent's turn; it records when it was checked.
 struct Disorder {
     at: Moment,
     asked: Mutex<Vec<(String, Moment)>>,

@@ -1,4 +1,4 @@
-//! Joins: one meaning, whichever way their slots are filled.
+//! Joins: one meaning, regardless of how their slots are filled.
 
 use crate::support::{Log, both_ways, finished, pass};
 use interlocking::prelude::*;
@@ -120,7 +120,7 @@ logic!(Three for unequal::three, |number: u32, cx| {
 });
 joins!(Sum for unequal::sum, |(long, short): (u32, u32), cx| goto!(cx, unequal::exit, 100 * long + short));
 
-/// However different the ways to a join are, it fires once, when the last value is there, and not before.
+/// However different the paths to a join are, it fires once, when the last value has come.
 #[tokio::test(start_paused = true)]
 async fn unequal_branches_run_their_join_once() {
     let graph = || Unequal {

@@ -1,4 +1,4 @@
-//! The journal: one atomic record a node outcome, there before anything that follows from it.
+//! The journal: one atomic record for each node outcome, written before anything that follows from the outcome.
 
 mod rebuilt;
 
@@ -97,7 +97,7 @@ fn demo() -> RunId {
     "demo".parse().unwrap()
 }
 
-/// Every outcome with all that it did, in one record: its way, its memory, its calls with sessions and costs, its commits.
+/// Each record has an outcome with all effects: route, memory, calls with sessions and costs, commits.
 #[tokio::test(start_paused = true)]
 async fn each_outcome_is_one_record_with_all_that_it_did() {
     let journal = Arc::new(MemoryJournal::new());
@@ -123,7 +123,7 @@ async fn each_outcome_is_one_record_with_all_that_it_did() {
     "#]].assert_eq(&lines);
 }
 
-/// Whoever looks at a run without its graph sees what it remembers, as it is now.
+/// A reader without the graph sees the run's current memory.
 #[tokio::test(start_paused = true)]
 async fn an_account_has_what_is_remembered() {
     let journal = Arc::new(MemoryJournal::new());
@@ -156,13 +156,13 @@ async fn records_survive_json() {
     assert_eq!(serde_json::from_str::<Record>(&serde_json::to_string(&ended).unwrap()).unwrap(), ended);
 }
 
-/// A journal that takes its time, refuses one record, and notes when what was appended and what had started by then.
+/// A slow journal that refuses one record, and notes when each record was appended and which nodes had started by then.
 struct Watching {
     inner: MemoryJournal,
     delay: u64,
     refuse: Option<u64>,
     events: Log,
-    /// By record: the nodes that had started and not finished when it was to be appended.
+    /// For each record: the nodes that had started and not finished when it was to be appended.
     running: Mutex<Vec<Vec<String>>>,
 }
 
@@ -229,7 +229,7 @@ impl Journal for Watching {
     }
 }
 
-/// What has started and not finished, sorted.
+/// The nodes that have started and not finished, sorted.
 fn running(events: &[Event]) -> Vec<String> {
     let mut running = Vec::new();
     for event in events {
@@ -252,7 +252,7 @@ async fn no_successor_starts_before_the_record_is_there() {
     assert_eq!(log.line("started split 1.1"), "100 started split 1.1");
     assert_eq!(log.line("started work 1.1"), "200 started work 1.1");
     assert_eq!(log.line("started look 1.1"), "200 started look 1.1");
-    // The session of `work`, and two outcomes, at 205 and 300, one after the other.
+    // The session of `work`, and two outcomes, at 205 and 300, are recorded one after the other.
     assert_eq!(log.line("started gate 1.1"), "500 started gate 1.1");
     assert_eq!(log.line("started work 2.1"), "600 started work 2.1");
 }
@@ -285,7 +285,7 @@ async fn a_refused_record_stops_the_run_and_nothing_follows_from_it() {
     }
 }
 
-/// A run whose end nobody would find is not said to have finished.
+/// A run whose end is not in the journal is not reported as finished.
 #[tokio::test(start_paused = true)]
 async fn an_end_that_cannot_be_recorded_is_none() {
     let whole = Watching::new(0, None);
@@ -312,7 +312,7 @@ async fn a_run_id_that_the_journal_knows_is_refused() {
     assert_eq!(journal.records(&"demo-2".parse().unwrap()).len(), before.len());
 }
 
-/// Data, but not data that JSON can hold: its keys are no text.
+/// Data that JSON cannot hold: its keys are no text.
 type Unstorable = std::collections::BTreeMap<(u8, u8), u8>;
 
 #[derive(Graph)]
@@ -335,7 +335,7 @@ logic!(Begin for grid::begin, |remember: bool, cx| {
 });
 logic!(Next for grid::next, |grid: Unstorable, cx| goto!(cx, grid::exit, grid));
 
-/// What cannot be stored is an error that says where it was to go, and never lost on the quiet.
+/// A value that cannot be stored is an error that names its destination; it is never silently lost.
 #[tokio::test(start_paused = true)]
 async fn a_payload_that_cannot_be_stored_fails_the_run() {
     let grid = || Grid { begin: LogicNode(Begin), next: LogicNode(Next) };

@@ -1,4 +1,4 @@
-//! What a run may know of itself and its parent: enough to say what is to be merged where.
+//! What a run can learn about itself and its parent: enough to say what is to be merged where.
 
 use crate::support::{finished, timed};
 use interlocking::prelude::*;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A run, and the branch it works on.
+/// A run, and the branch on which it works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct NodeInfo {
     id: RunId,
@@ -23,7 +23,7 @@ struct Order {
     parent: Option<NodeInfo>,
 }
 
-/// What the scaffold hands on.
+/// The output of the scaffold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct InitWork {
     contract_suite: String,
@@ -54,7 +54,7 @@ struct Piecework {
 
 held!(Piecework);
 
-/// The branch that is checked out there.
+/// The branch that is checked out at `place`.
 fn branch(repository: &Repository, place: &Path) -> Result<String, NodeError> {
     let worktree = repository.open_worktree(place)?;
     Ok(worktree.branch().ok_or("no branch")?.as_str().to_owned())
@@ -116,8 +116,8 @@ logic!(Review(repository: Repository) for piecework::review, |of_parts: Vec<Merg
 });
 logic!(Merger for piecework::merger, |input: MergerInput, cx| goto!(cx, piecework::exit, vec![input]));
 
-/// A review of a child's work knows the child and its parent, each with the run that it is and the branch that is
-/// checked out where it works. PRG-35: it has the contract suite from what the scaffold handed on in that child.
+/// A review of a child's work knows the child and its parent: for each the run, and the branch that is checked
+/// out in its workspace. PRG-35: it has the contract suite that the scaffold passed on in that child.
 #[tokio::test(start_paused = true)]
 async fn a_review_knows_what_is_to_be_merged_where() {
     let place = tempfile::tempdir().unwrap();

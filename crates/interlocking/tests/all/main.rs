@@ -1,4 +1,5 @@
-//! The executor, through the facade: graphs by `#[derive(Graph)]`, run from start to end. One module a concept.
+//! Tests of the executor through the facade: graphs by `#[derive(Graph)]`, run from start to end. One module
+//! for each concept.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// One part of the work: how long it takes, and whether it fails.
+/// A part of the work: how long it takes, and whether it fails.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Part {
     name: String,
@@ -42,7 +42,7 @@ impl LogicHandler<piece::work> for Work {
     async fn run(&self, part: Part, cx: &mut Cx<'_, piece::work>) -> Route<piece::work> {
         let at_once = self.0.at_once.fetch_add(1, Ordering::SeqCst) + 1;
         self.0.most.fetch_max(at_once, Ordering::SeqCst);
-        // Given back when the work is interrupted, too.
+        // Released also if the work is interrupted.
         struct Leave(Arc<AtomicUsize>);
         impl Drop for Leave {
             fn drop(&mut self) {
@@ -97,7 +97,7 @@ fn shop(bench: &Bench) -> Run<Shop> {
     timed(Shop { pieces: MapNode(Pieces(bench.clone())), sum: LogicNode(Sum) })
 }
 
-/// Rule 15: results in item order, failures as values, no more at once than the table says.
+/// Rule 15: results in item order, failures as values, and no more children at once than the table says.
 #[tokio::test(start_paused = true)]
 async fn children_run_side_by_side_and_their_results_come_in_the_order_of_items() {
     let (bench, log) = (Bench::default(), Log::new());
@@ -114,7 +114,7 @@ async fn children_run_side_by_side_and_their_results_come_in_the_order_of_items(
     assert_eq!(log.lines().matches(" in run-").count(), 4 * 4, "{}", log.lines());
 }
 
-/// What panics in a child's executor, and in none of its nodes, is that child's error.
+/// A panic in a child's executor, outside its nodes, is that child's error.
 #[tokio::test(start_paused = true)]
 async fn a_child_whose_executor_panics_is_a_failed_child() {
     let sink = |event: Event| {
@@ -130,7 +130,7 @@ async fn a_child_whose_executor_panics_is_a_failed_child() {
     assert_eq!(all, "2 in all");
 }
 
-/// Every event says which run it is of, each child whose it is, and all of them tell one time.
+/// Every event names its run, each child names its parent, and all use the same clock.
 #[tokio::test(start_paused = true)]
 async fn events_of_children_say_which_run_they_are_of() {
     let log = Log::new();
@@ -168,7 +168,7 @@ async fn events_of_children_say_which_run_they_are_of() {
     assert_eq!(told.collect::<Vec<_>>(), [("pieces", 3, 0)]);
 }
 
-/// PRG-33: nothing to wait for is no reason to wait.
+/// PRG-33: without items the map is done at once.
 #[tokio::test(start_paused = true)]
 async fn no_items_are_done_at_once() {
     assert_eq!(finished(shop(&Bench::default()).start(Vec::new()).await.unwrap()), ["0 in all"]);
@@ -199,7 +199,7 @@ async fn each_child_is_a_run_of_its_own_in_the_same_journal() {
     assert_eq!(keys, [(key("a"), 1), (key("a"), 2), (key("b"), 1)], "equal items are told apart by their order");
 }
 
-/// What children have finished is not done again, and what they had begun is.
+/// Children's finished work is not repeated; work that they had begun is.
 #[tokio::test(start_paused = true)]
 async fn a_resumed_map_takes_its_children_up_where_they_were() {
     let (bench, journal, cancel) = (Bench::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
@@ -233,7 +233,7 @@ async fn children_are_cancelled_with_their_parent() {
     assert!(runs.iter().all(|run| run.ended.as_deref() == Some("cancelled")), "{runs:?}");
 }
 
-/// PRG-32, PRG-38: one result after the other, as they come, with the child's name.
+/// PRG-32, PRG-38: results arrive one after the other, as they come, with the child's name.
 #[tokio::test(start_paused = true)]
 async fn a_handler_may_take_results_as_they_come() {
     #[derive(Graph)]
@@ -272,7 +272,7 @@ async fn a_handler_may_take_results_as_they_come() {
     crate::held::is_held::<Race>(module_path!());
 }
 
-/// A tree of runs of one graph, capped by the table and by the run's budget.
+/// A tree of runs of one graph, limited by the table and by the run's budget.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Tree {
@@ -309,8 +309,8 @@ async fn a_graph_may_be_its_own_child_as_deep_as_the_table_says() {
     assert_eq!(grown(4).await, 1 + 2 + 4 + 8 + 16 * 1_000, "deeper is a failure of the child, as a value");
 }
 
-/// Rule 15: with `adopt`, an entry again takes over the children whose items have equal keys. Those that failed begin anew,
-/// and so do those whose items say so.
+/// Rule 15: with `adopt`, a repeated entry takes over the children whose items have equal keys. Children that failed begin
+/// anew, and so do those whose items say so.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Rounds {
@@ -351,7 +351,7 @@ logic!(Judge for rounds::judge, |told: Vec<String>, cx| {
     }
 });
 
-/// Rule 15: entered again, the node begins its items anew, those that were done too.
+/// Rule 15: when the node is entered again, all items begin anew, also those that were done.
 #[derive(Graph)]
 #[graph(output = Vec<RunId>)]
 struct Samples {
@@ -374,7 +374,7 @@ impl MapHandler<samples::pieces> for Sample {
         mut children: Children<Piece>,
         cx: &mut Cx<'_, samples::pieces>,
     ) -> Route<samples::pieces> {
-        // The first is enough: the other is left behind.
+        // The first result is enough: the other child is left behind.
         runs.extend(children.any().await.map(|child| child.run));
         goto!(cx, samples::judge, runs)
     }
@@ -386,7 +386,7 @@ logic!(Enough for samples::judge, |runs: Vec<RunId>, cx| {
     }
 });
 
-/// A map's result waits for nobody else: a child that takes long holds up only the map.
+/// A child that takes long delays only its map.
 #[tokio::test(start_paused = true)]
 async fn dropping_a_run_frees_its_children_at_once() {
     let (bench, journal) = (Bench::default(), Arc::new(MemoryJournal::new()));

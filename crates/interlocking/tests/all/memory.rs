@@ -1,4 +1,4 @@
-//! Memory: a snapshot to read, updates that count with the outcome, shared in a group and nowhere else.
+//! Memory: a snapshot to read, updates that take effect with the outcome, shared within a group only.
 
 use crate::support::{Recording, failed, finished, pass, timed};
 use askama::Template;
@@ -28,7 +28,7 @@ struct Shared {
     report: LogicNode<Tell>,
 }
 
-/// The round whose update reaches for what there is not.
+/// The round whose update panics because it accesses what does not exist.
 const TOO_MANY: u32 = 9;
 
 logic!(Write for shared::write, |round: u32, cx| {
@@ -70,7 +70,8 @@ async fn a_group_shares_its_memory_across_loops() {
     }
 }
 
-/// PRG-26: a run's memory is its own: one that shares the graph value starts empty, even while another goes on.
+/// PRG-26: each run has its own memory. A run that shares the graph value starts with empty memory, even while another
+/// run goes on.
 #[tokio::test(start_paused = true)]
 async fn each_run_has_its_own_memory() {
     let graph = Arc::new(shared());
@@ -80,7 +81,7 @@ async fn each_run_has_its_own_memory() {
     assert_eq!(finished(Run::from_arc(graph).start(1).await.unwrap()), expected());
 }
 
-/// An update is the handler's, though it takes effect after that.
+/// A panic in an update counts as its handler's, although the update is applied later.
 #[tokio::test(start_paused = true)]
 async fn an_update_that_panics_fails_its_node() {
     for run in crate::support::both_ways(shared) {
@@ -93,7 +94,7 @@ async fn an_update_that_panics_fails_its_node() {
     assert!(matches!(journal.records(&report.run).last().unwrap().entry, Entry::Ended { failure: Some(_), .. }));
 }
 
-/// An update counts with its outcome: it is in that record, and in no earlier one.
+/// An update takes effect with its outcome: it is in that record, and in no earlier one.
 #[tokio::test(start_paused = true)]
 async fn the_journal_has_each_groups_value_after_its_update() {
     let journal = Arc::new(MemoryJournal::new());
@@ -113,7 +114,7 @@ async fn the_journal_has_each_groups_value_after_its_update() {
     assert_eq!(memories.last().unwrap(), &("report".to_owned(), None), "a node without memory records none");
 }
 
-/// Branches that do nothing but update, at once and again and again.
+/// Branches that only make updates, concurrently and many times.
 #[derive(Graph)]
 #[graph(output = Tally)]
 struct Stress {
@@ -138,7 +139,7 @@ struct Stress {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Tally {
     total: u64,
-    /// Kept by reading and writing in one update; a lost update would show in either.
+    /// Read and written in one update; a lost update would show in either.
     history: u64,
 }
 
@@ -184,7 +185,7 @@ async fn updates_of_concurrent_nodes_are_safe() {
     }
 }
 
-/// Branches whose updates must not count.
+/// Branches whose updates must not take effect.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Lost {
@@ -203,7 +204,7 @@ forks!(Begin for lost::split, |how: String, cx| {
     fork!(cx, (how.clone(), how))
 });
 logic!(Good for lost::good, |_: String, cx| {
-    // The other branch has asked for its update by now; and it is not seen.
+    // By this time the other branch has requested its update, which is not visible here.
     pass(10).await;
     assert_eq!(cx.memory(), ["split"]);
     cx.update_memory(|notes| notes.push("good".into()));
@@ -222,7 +223,7 @@ logic!(Bad for lost::bad, |how: String, cx| {
 });
 joins!(End for lost::end, |_: ((), ()), cx| goto!(cx, lost::exit, cx.memory()));
 
-/// What a failed execution asked for leaves no trace: not for the others, and not in the journal.
+/// The updates of a failed execution leave no trace: not in other nodes, and not in the journal.
 #[tokio::test(start_paused = true)]
 async fn updates_of_failed_executions_never_count() {
     let graph = || Lost { split: ForkNode(Begin), good: LogicNode(Good), bad: LogicNode(Bad), end: JoinNode(End) };
@@ -241,7 +242,7 @@ async fn updates_of_failed_executions_never_count() {
     assert_eq!(finished(well), ["split", "good", "bad"], "and they do when it does not fail");
 }
 
-/// What an agent shall remember between its attempts. No `JsonSchema`: no agent could be asked for one.
+/// The memory of an agent between its attempts. It has no `JsonSchema`, so no agent can be asked for it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct BuildMemory {
     session_of_last_attempt: Option<SessionId>,
@@ -294,7 +295,8 @@ async fn build() -> Arc<Recording> {
     agent
 }
 
-/// PRG-23: none stored starts fresh, the id is stored after the call, and attempt 2 continues attempt 1's session.
+/// PRG-23: without a stored session a fresh one starts, its id is stored after the call, and attempt 2 continues
+/// attempt 1's session.
 #[tokio::test(start_paused = true)]
 async fn the_next_attempt_continues_the_session_that_memory_holds() {
     let agent = build().await;

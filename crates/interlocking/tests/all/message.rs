@@ -15,7 +15,7 @@ struct Merged {
     breaks: bool,
 }
 
-/// A loop of two nodes that a message may pause, and take back to its start.
+/// A loop of two nodes that a message may pause, or take back to its start.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Loop {
@@ -87,7 +87,7 @@ async fn a_message_is_handled_between_nodes_and_nothing_starts_meanwhile() {
     assert_eq!(log.line("started second 1.1"), "110 started second 1.1");
 }
 
-/// While a message is handled, the end that somebody asks for by letter is heard at once.
+/// While a message is handled, a request by letter to cancel the run takes effect at once.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_cancelled_while_it_handles_a_message() {
     let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
@@ -118,13 +118,14 @@ async fn messages_are_handled_in_the_order_in_which_they_were_sent() {
     assert_eq!(*trace.lock().unwrap(), ["one", "two", "three"]);
 }
 
-/// Rule 14: a redirect clears its region, and is legal only if that holds a token; else the run resumes.
+/// Rule 14: a redirect clears its region, and is legal only if the region has a token; otherwise the run
+/// resumes.
 #[tokio::test(start_paused = true)]
 async fn a_redirect_takes_the_run_from_where_it_is() {
     for (at, expected) in [
         // `second` is due: its token is cleared, and `first` begins again.
         (5, vec!["after sibling", "first 2", "second 1", "first 3", "second 2"]),
-        // `first` is due, and `second` holds nothing.
+        // `first` is due, and `second` has no token.
         (15, vec!["first 1", "second 1", "first 2", "second 2"]),
     ] {
         let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
@@ -137,7 +138,7 @@ async fn a_redirect_takes_the_run_from_where_it_is() {
     }
 }
 
-/// Whatever instant a run stops at, its messages are handled once each, in order.
+/// Whenever a run stops, its messages are handled once each, in order.
 #[tokio::test(start_paused = true)]
 async fn messages_survive_a_suspension_at_any_instant() {
     for at in (1..250).step_by(7) {
@@ -185,7 +186,7 @@ async fn a_run_can_be_cancelled_by_letter() {
     assert_eq!(report.unwrap().outcome, Outcome::Cancelled);
 }
 
-/// What the other run has sent has arrived, and is that one's.
+/// The messages of the original run have arrived already, so the fork does not send them again.
 #[tokio::test(start_paused = true)]
 async fn a_fork_sends_nothing_that_the_other_run_has_sent() {
     let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
@@ -211,7 +212,7 @@ async fn a_fork_sends_nothing_that_the_other_run_has_sent() {
     assert_eq!(kept.letters(&other, 0).await.unwrap().len(), 1, "it may have been killed before it has sent it");
 }
 
-/// CON-27: one of two siblings merges, and the other, which still runs, hears of it.
+/// CON-27: one of two siblings merges, and the other, which still runs, receives its message.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Team {
@@ -267,14 +268,14 @@ impl MapHandler<team::members> for Members {
     }
 }
 
-/// V3-128: a sibling's broadcast; by its own, and by one that is done, none is told.
+/// V3-128: siblings receive a broadcast, except the sender and siblings that are done.
 #[tokio::test(start_paused = true)]
 async fn siblings_hear_of_each_other_while_they_run() {
     let report = timed(Team { members: MapNode(Members) }).start(vec![30, 10, 20]).await.unwrap();
     assert_eq!(finished(report), ["30 heard 10 20", "10 heard ", "20 heard 10"]);
 }
 
-/// One that is resumed later than the others is a sibling all the same.
+/// A sibling that is resumed later than the others still counts as a sibling.
 #[tokio::test(start_paused = true)]
 async fn siblings_of_a_run_that_is_taken_up_are_those_that_the_journal_knows() {
     let journal = Slow::new(|_| 0);

@@ -1,5 +1,5 @@
-//! Runs that something happens to at an awkward moment: a message as they come to their exit, the end of their process
-//! as they fail, a slow journal as a person answers or a deadline passes. Found by simulated runs.
+//! Runs to which something happens at an awkward moment: a message when the run reaches its exit, the end of the
+//! process when the run fails, a slow journal when a person answers or a deadline passes. Found by simulated runs.
 
 use crate::slow::Slow;
 use crate::support::{Log, both_ways, failed, finished, pass, timed};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 type Diary = Arc<Mutex<Vec<String>>>;
 
-/// A person and somebody quick meet; letters are handled between.
+/// A person and a quick node meet in a join; letters are handled in between.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Meeting {
@@ -32,7 +32,7 @@ struct Meeting {
     count: AdvisoryNode<Count>,
 }
 
-/// Comes back to itself until it may no more.
+/// Returns to itself until its budget is spent.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Stubborn {
@@ -56,7 +56,7 @@ struct Sprint {
     judge: AdvisoryNode<Judge>,
 }
 
-/// One sprint, and what it came to once more.
+/// One sprint, and the same sprint adopted in a second visit.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Season {
@@ -204,14 +204,14 @@ fn run() -> RunId {
     "run".parse().unwrap()
 }
 
-/// Rule 13: a message is dropped after the exit, also one that came before it and had to wait.
+/// Rule 13: a message after the exit is dropped, also a message that came before the exit and had to wait.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_waits_as_its_run_comes_to_the_exit_is_dropped() {
     let (diary, journal) = (Diary::default(), Slow::new(|_| 0));
     let letters = async {
         pass(1).await;
         journal.post(&run(), answer(7)).await.unwrap();
-        // While `gate` runs, which the message has to wait for.
+        // While `gate` runs: the message has to wait for it.
         journal.gate.notified().await;
         pass(2).await;
         journal.post(&run(), message("too late")).await.unwrap();
@@ -259,11 +259,12 @@ async fn a_report_that_is_being_recorded_at_the_deadline_is_not_lost() {
     };
     let running = meeting(&diary, &journal).with_report_deadline(Duration::from_millis(20)).with_wait_for_people();
     let (report, ()) = tokio::join!(running.start(1), letters);
-    // At the exit, after 16 ms, the count is still under way; it is there after 25 ms, and recorded after 45.
+    // At the exit, after 16 ms, the count is still running; it ends after 25 ms, and is recorded after 45.
     assert_eq!(finished(report.unwrap()), "1 and 7, [(1, Some(1))]");
 }
 
-/// What a message kept waiting starts as soon as it is handled, and does not wait for what was held meanwhile.
+/// Work that a message has delayed starts as soon as the message is handled, without waiting for outcomes held back
+/// meanwhile.
 #[tokio::test(start_paused = true)]
 async fn what_was_held_while_a_message_was_handled_holds_up_nobody() {
     let (diary, log) = (Diary::default(), Log::new());
@@ -282,17 +283,18 @@ async fn what_was_held_while_a_message_was_handled_holds_up_nobody() {
     assert_eq!(*diary.lock().unwrap(), ["a word"]);
     assert_eq!(log.line("finished mail 1.1"), "30 finished mail 1.1 to  after 20");
     assert_eq!(log.line("started next 1.1"), "30 started next 1.1");
-    // Taken in after that, though it had landed before.
+    // Absorbed after that, although it had ended before.
     let lines = log.lines();
     assert!(lines.find("started next 1.1") < lines.find("finished ask 1.1"), "{lines}");
     assert_eq!(log.line("started gate 1.1"), "50 started gate 1.1");
 }
 
-/// Two branches land with the one that came to the exit or after it, one by one, and nobody takes them in any more.
+/// Two branches end together with the one that reaches the exit or after it, one by one, and their outcomes are not
+/// absorbed.
 #[test]
 fn a_run_waits_for_its_reports_though_what_it_has_stopped_comes_down_meanwhile() {
     let (sender, receiver) = std::sync::mpsc::channel();
-    // Beside the test: a driver that never waits lets no timer come.
+    // On a thread of its own: a driver that never yields lets no timer fire, not even the test's.
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         for way in 0..2 {
@@ -309,7 +311,7 @@ fn a_run_waits_for_its_reports_though_what_it_has_stopped_comes_down_meanwhile()
     }
 }
 
-/// What works on after a child's end holds the child's run, and not what it came to.
+/// Work that goes on after a child's end delays the release of the child's run, but not the child's result.
 #[tokio::test(start_paused = true)]
 async fn a_child_is_asked_again_while_its_addendum_is_still_to_come() {
     let journal = Slow::new(|_| 0);
@@ -321,7 +323,7 @@ async fn a_child_is_asked_again_while_its_addendum_is_still_to_come() {
     assert_eq!(journal.children(&run()).await.unwrap().len(), 1, "the second visit takes over the child of the first");
 }
 
-/// An event node that failed has no outcome in the journal, and was entered all the same.
+/// A failed event node has no outcome in the journal, but its entry counts.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_a_message_has_ended_tells_of_the_same_visits_again() {
     let (diary, journal) = (Diary::default(), Slow::new(|_| 0));

@@ -1,4 +1,4 @@
-//! Agents that say nothing, or do not decide: reminded, and in the end routed or failed.
+//! Agents that are silent, or do not decide: they are reminded, and finally the node is routed or fails.
 
 use crate::support::{Log, Recording, failed, finished, timed};
 use askama::Template;
@@ -34,7 +34,7 @@ struct Protocol {
     work: LLMNode<Work>,
 }
 
-/// Has less time than an agent may be idle.
+/// A node whose timeout is shorter than an agent's idle limit.
 #[derive(Graph)]
 #[graph(output = Decision)]
 struct Hasty {
@@ -44,7 +44,7 @@ struct Hasty {
 
 held!(Protocol, Hasty);
 
-/// Whether an agent that never decides is stuck, or has its node fail.
+/// Whether an agent that never decides makes its node `Stuck`, or makes it fail.
 struct Work {
     routes: bool,
 }
@@ -98,7 +98,8 @@ async fn an_agent_without_output_for_60_s_is_nudged() {
     assert_eq!(finished(report), End::Merged { attempt: 1, nudges: 1 });
 }
 
-/// V3-136: a nudge is no attempt, and after the last fruitless one the node ends; its handler makes that `Stuck`.
+/// V3-136: a nudge is no attempt, and after the last fruitless nudge the node ends; its handler turns that into
+/// `Stuck`.
 #[tokio::test(start_paused = true)]
 async fn after_three_fruitless_nudges_the_node_ends() {
     let script = "[[turn]]\ncontains = ['Attempt 1']\noutput = { Retry = { diagnosis = 'x' } }\n\
@@ -116,7 +117,7 @@ async fn after_three_fruitless_nudges_the_node_ends() {
     assert!(failure.to_string().ends_with("the agent showed no activity for 1m after 3 reminders"), "{failure}");
 }
 
-/// V3-137: a decision that is missing or cannot be read is asked for again; what was said, but wrongly, is corrected.
+/// V3-137: a decision that is missing or cannot be read is asked for again; a decision that is invalid is corrected.
 #[tokio::test(start_paused = true)]
 async fn a_missing_decision_is_nudged() {
     let script = "[[turn]]\ntext = 'All tests pass!'\n\
@@ -133,7 +134,7 @@ async fn a_missing_decision_is_nudged() {
     assert_eq!(finished(report), End::Stuck { attempt: 1, why });
 }
 
-/// CON-18: configurable, for a run and for a role.
+/// CON-18: configurable for a run and for a role.
 #[tokio::test(start_paused = true)]
 async fn nudges_are_set_for_a_run_and_for_a_role() {
     let script = "[[turn]]\ntimes = 'any'\ndelay = '2h'\noutput_json = '\"Merge\"'\n";
@@ -151,7 +152,7 @@ async fn nudges_are_set_for_a_run_and_for_a_role() {
     assert_eq!(took(Nudges::NONE, None).await, 7_200, "waited for");
 }
 
-/// A node's own timeout comes first if it is shorter, whatever the agent may still be told.
+/// A node's own timeout takes precedence if it is shorter, however many reminders are left.
 #[tokio::test(start_paused = true)]
 async fn a_node_that_times_out_sooner_has_no_reminder() {
     let agent = Recording::new("[[turn]]\ntimes = 'any'\ndelay = '2h'\n");

@@ -1,4 +1,5 @@
-//! What one run of a tree sends to another is on its way while nobody works: the tree does not wait for people then.
+//! A message between runs of a tree can be in transit while no run works: then the tree does not stop to wait for
+//! people.
 
 use crate::slow::Slow;
 use crate::support::{Log, finished, pass, timed};
@@ -6,14 +7,14 @@ use interlocking::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Who takes part.
+/// The part of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Part {
-    /// Asks what nobody answers, until a message comes.
+    /// Asks a question that is never answered, until a message comes.
     Listener,
     /// Sends the message, and ends a little later.
     Sender,
-    /// Runs these as its children.
+    /// Runs these parts as its children.
     Parent(Vec<Self>),
 }
 
@@ -81,7 +82,7 @@ impl HumanHandler<talk::ask> for Ask {
     }
 }
 
-/// How long it takes to handle a message, in milliseconds.
+/// The time to handle a message, in milliseconds.
 struct Hear(u64);
 impl EventHandler<talk::hear> for Hear {
     async fn handle(&self, heard: String, cx: &mut Cx<'_, talk::hear>) -> Route<talk::hear> {
@@ -90,12 +91,12 @@ impl EventHandler<talk::hear> for Hear {
     }
 }
 
-/// The listener and the sender are children of a child, so that what they do is known two runs further up.
+/// The listener and the sender are children of a child, so that events pass through two more runs.
 fn family() -> Part {
     Part::Parent(vec![Part::Parent(vec![Part::Listener, Part::Sender])])
 }
 
-/// The letters take this long to whoever awaits them, and this long to be handled.
+/// A run whose letters take `mail_takes` to arrive and `handling_takes` to be handled.
 fn talk(mail_takes: u64, handling_takes: u64) -> (Run<Talk>, Log) {
     let log = Log::new();
     let journal = Slow::with_slow_mail(mail_takes);

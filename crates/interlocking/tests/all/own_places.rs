@@ -1,4 +1,4 @@
-//! Workspaces of which each run has its own.
+//! Workspaces of which each run has its own set.
 
 use crate::support::{failed, finished, timed};
 use async_trait::async_trait;
@@ -9,7 +9,7 @@ use interlocking::runtime::{Journal, MemoryJournal, WorkspaceError, Workspaces};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Workspaces of which each run has its own; each says whose it is.
+/// A set of workspaces for each run; each set knows its run.
 #[derive(Clone, Default)]
 struct Own {
     run: Option<String>,
@@ -63,7 +63,7 @@ impl Workspaces for Own {
     }
 }
 
-/// A node and its child, each in a place, and one that waits.
+/// A node and its child, each with a workspace, and a node that waits.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct House {

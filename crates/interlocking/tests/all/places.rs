@@ -1,4 +1,4 @@
-//! Places in which a run that is resumed goes on with its work.
+//! Places in which a resumed run continues its work.
 
 use crate::support::{failed, finished, pass, timed};
 use async_trait::async_trait;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Places under a version control that only says what it was asked.
+/// Places under a version control that only records requests.
 #[derive(Clone, Default)]
 struct Yard {
     asked: Arc<Mutex<Vec<String>>>,
@@ -23,7 +23,7 @@ impl Yard {
         self.asked.lock().unwrap().push(what);
     }
 
-    /// What was asked since this was asked last, in order of the alphabet.
+    /// The requests since the last call, sorted.
     fn asked(&self) -> Vec<String> {
         let mut asked = std::mem::take(&mut *self.asked.lock().unwrap());
         asked.sort();
@@ -56,7 +56,7 @@ impl Workspaces for Yard {
     }
 }
 
-/// Everything that may be interrupted in a place: a node, a message's handler, and an adviser.
+/// A graph with everything that may be interrupted in a place: a node, a message's handler, and an adviser.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Site {
@@ -73,7 +73,7 @@ struct Site {
 }
 held!(Site, Bench);
 
-/// How long each of them takes.
+/// How long each of these takes.
 #[derive(Clone, Copy, Default)]
 struct Takes {
     build: u64,
@@ -130,7 +130,7 @@ fn site(takes: Takes, yard: &Yard, journal: &Arc<MemoryJournal>) -> Run<Site> {
     timed(graph).with_workspaces(Arc::new(yard.clone())).with_journal(journal.clone())
 }
 
-/// What a resume asks of the places after all of the run has stopped 20 ms from its beginning, where a message came at 10 ms.
+/// The requests to the places at a resume, after the whole run has stopped 20 ms from its beginning. A message came at 10 ms.
 async fn asked_at_a_resume(takes: Takes) -> Vec<String> {
     let (yard, journal) = (Yard::default(), Arc::new(MemoryJournal::new()));
     let run = site(takes, &yard, &journal).with_wait_for_people().start(3);
@@ -170,7 +170,7 @@ async fn the_place_of_whatever_was_interrupted_is_put_back() {
     assert_eq!(asked_at_a_resume(Takes { mail: 99, advise: 99, ..none }).await, opened(&["aside", "mail"]));
 }
 
-/// The places of a fork are the new run's own, made as its history says.
+/// A fork has places of its own, made as its history requires.
 #[tokio::test(start_paused = true)]
 async fn the_places_of_a_fork_are_made_before_they_are_opened() {
     let (yard, journal, none) = (Yard::default(), Arc::new(MemoryJournal::new()), Takes::default());
@@ -180,7 +180,7 @@ async fn the_places_of_a_fork_are_made_before_they_are_opened() {
     for (point, plans) in [(ForkPoint::End, ["planned"; 2]), (ForkPoint::Records(1), ["base", "planned"])] {
         fork(&*journal, &RunId::DEFAULT, &point, &new).await.unwrap();
         for plan in plans {
-            // However often it is resumed: whoever makes them knows which there are.
+            // At each resume, too: only the places themselves know which of them exist already.
             let forked = site(Takes { build: 99, ..none }, &yard, &journal).with_id(new.clone()).resume();
             tokio::time::timeout(Duration::from_millis(20), forked).await.unwrap_err();
             let asked = yard.asked();
@@ -229,7 +229,7 @@ logic!(Paint(trees: Trees) for bench::paint, |what: String, cx| {
     goto!(cx, bench::exit, std::fs::read_to_string(place.join("work.txt"))?)
 });
 
-/// Worktrees that are named for their run.
+/// Worktrees named after their run.
 #[derive(Clone)]
 struct Trees {
     repository: Repository,
@@ -290,8 +290,8 @@ fn bench(trees: &Trees, journal: &Arc<MemoryJournal>) -> Run<Bench> {
     run.with_id(trees.run.clone()).with_journal(journal.clone())
 }
 
-/// A retry works in the run's own worktree, without what the node that failed has left there. A fork works in worktrees of its own, that
-/// are at the commit which its history tells of; the other run's stay as they are.
+/// A retry works in the run's own worktree, without the files that the failed node has left there. A fork works in worktrees of
+/// its own, at the commit that its history names; those of the original run stay as they are.
 #[tokio::test(start_paused = true)]
 async fn retries_and_forks_work_at_the_commit_that_their_history_tells_of() {
     let place = tempfile::tempdir().unwrap();
@@ -323,7 +323,7 @@ async fn retries_and_forks_work_at_the_commit_that_their_history_tells_of() {
     assert_eq!(left, "oak painted", "as the node that failed has left it");
     assert_eq!(finished(bench(&first, &journal).retry().await.unwrap()), "oak painted", "and not painted twice");
 
-    // A commit that is gone is told, with run and place; nothing was done.
+    // A missing commit is reported with run and place; nothing was done.
     *is_dry.lock().unwrap() = true;
     let liar = trees("liar");
     liar.create("bench", base).unwrap();
@@ -337,7 +337,7 @@ async fn retries_and_forks_work_at_the_commit_that_their_history_tells_of() {
     assert_eq!(journal.records(&forked.run), before);
 }
 
-/// Places that cannot be made for another run say so, in place of working in the other's.
+/// If places cannot be made for another run, they report that instead of giving it the original run's.
 #[tokio::test(start_paused = true)]
 async fn a_fork_whose_places_nobody_can_make_is_refused() {
     struct Fixed;

@@ -1,4 +1,4 @@
-//! `goto(x, cancels(…))`: what is cancelled stops, and leaves nothing behind.
+//! `goto(x, cancels(…))`: cancelled nodes stop, and leave nothing behind.
 
 use crate::support::{Dropped, Log, finished, pass, timed};
 use interlocking::prelude::*;
@@ -34,7 +34,7 @@ logic!(Tortoise(dropped: Dropped) for race::tortoise, |milliseconds: u64, cx| {
     goto!(cx, race::finish, ())
 });
 logic!(Finish for race::finish, |_: (), cx| {
-    // Long enough for whatever came late to do harm.
+    // Long enough for late outcomes to do harm.
     pass(1_000).await;
     goto!(cx, race::exit, cx.memory())
 });
@@ -69,8 +69,8 @@ async fn a_cancelled_branch_stops_and_its_effects_do_not_count() {
     assert_eq!(finished(report), ["hare"], "nor remembered");
 }
 
-/// Both arrive at one moment: both futures are ready before either outcome is absorbed. One of them wins, and the
-/// other's outcome is late, though nothing could abort it any more.
+/// Both end at the same moment: both futures are ready before either outcome is absorbed. One of them wins, and
+/// the other's outcome is too late, although aborting the future was no longer possible.
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_comes_too_late_is_discarded() {
     let (dropped, log, journal) = (Dropped::default(), Log::new(), Arc::new(MemoryJournal::new()));
@@ -100,7 +100,7 @@ async fn an_outcome_that_comes_too_late_is_discarded() {
 struct Restart {
     #[node(entry, input = Vec<u32>, fork(watch, left, right), visits = 3)]
     plan: ForkNode<Plan>,
-    /// Looks at the others' work, and starts everything afresh.
+    /// Looks at the others' work, and restarts everything.
     #[node(input = Vec<u32>, goto(plan, cancels(left, right, both)), goto(both))]
     watch: LogicNode<Watch>,
     #[node(input = u32, goto(both))]
@@ -115,7 +115,7 @@ held!(Race, Restart);
 
 forks!(Plan for restart::plan, |done: Vec<u32>, cx| fork!(cx, (done, cx.visit(), cx.visit())));
 logic!(Watch for restart::watch, |done: Vec<u32>, cx| {
-    // `left` has filled its slot by now, and `right` still runs.
+    // At this time `left` has filled its slot, and `right` still runs.
     pass(10).await;
     let mut done = done;
     done.push(cx.visit());
@@ -152,7 +152,7 @@ async fn a_region_clears_running_nodes_and_filled_slots() {
     assert!(!log.lines().contains("cancelled left"), "it had ended by itself: {}", log.lines());
 }
 
-/// The exit that cancels everything ends a run whatever else goes on.
+/// An exit that cancels everything ends a run whatever else is running.
 #[tokio::test(start_paused = true)]
 async fn an_exit_that_cancels_everything_leaves_nothing() {
     #[derive(Graph)]

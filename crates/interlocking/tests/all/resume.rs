@@ -1,4 +1,4 @@
-//! Runs that are resumed where their journal ends.
+//! Runs that are resumed at the end of their journal.
 
 use crate::support::{Log, Recording, finished, pass, timed};
 use askama::Template;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What was executed, and how often; shared by all processes that a run goes through.
+/// What was executed, and how often; shared by all processes that execute a run.
 type Diary = Arc<Mutex<BTreeMap<String, u32>>>;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -138,7 +138,7 @@ async fn a_run_goes_on_from_wherever_its_journal_ends_and_repeats_nothing_that_i
     for count in 1..=records.len() {
         let (diary, journal) = (Diary::default(), cut(&journal, count).await);
         let report = workshop_run(&diary, &journal).resume().await.unwrap();
-        // A turn that had begun and has no outcome was a call as well, whose price nobody knows.
+        // A turn that began and has no outcome was also a call, at an unknown price.
         let is_of_work = |entry: &Entry| match entry {
             Entry::Session { .. } => 1,
             Entry::Outcome(outcome) if outcome.node == "work" => -1,
@@ -202,7 +202,8 @@ async fn a_suspended_run_is_not_at_its_end() {
     assert!(!log.lines().contains("started look"), "{}", log.lines());
 }
 
-/// The restarts of an execution are counted beside its visits and attempts, which are protocol.
+/// An execution's restarts are counted separately from its visits and attempts, which are part of the
+/// protocol.
 #[tokio::test(start_paused = true)]
 async fn what_is_interrupted_is_repeated_with_the_same_visit_and_one_restart_more() {
     #[derive(Graph)]
@@ -224,7 +225,7 @@ async fn what_is_interrupted_is_repeated_with_the_same_visit_and_one_restart_mor
     let run = || timed(Slow { wait: LogicNode(Wait(seen.clone())) }).with_journal(journal.clone());
     let limit = Duration::from_millis(10);
     tokio::time::timeout(limit, run().start(3)).await.unwrap_err();
-    // A run whose future is dropped is free at once.
+    // A run whose future is dropped is released at once.
     tokio::time::timeout(limit, run().resume()).await.unwrap_err();
     assert_eq!(finished(run().resume().await.unwrap()), 3);
     assert_eq!(*seen.lock().unwrap(), [(1, 1, 0), (1, 1, 1), (1, 1, 2)]);
@@ -297,7 +298,7 @@ async fn a_payload_that_no_longer_parses_names_the_run_the_node_and_the_field() 
 }
 
 mod changed {
-    //! The same graph, later.
+    //! A later version of the graph.
 
     use super::{Diary, Verdict, id, mark};
     use crate::support::timed;
@@ -360,14 +361,14 @@ async fn a_run_is_not_taken_up_under_another_table_unless_a_migration_is_given()
           node `polish` is gone
         finish it with the graph that it was started with, or give a migration, `with_migration`"#]]
     .assert_eq(&error.to_string());
-    // What the two tables have in common needs no change here: the outcome of `split` is what it was.
+    // The common part of the two tables needs no change here: the outcome of `split` is the same.
     let migrated = changed::run(&diary, &journal).with_migration(|then, records| {
         assert_eq!(then.nodes.len(), 5);
         Ok(records)
     });
     assert_eq!(finished(migrated.resume().await.unwrap()).0, "it");
     assert!(diary.lock().unwrap().is_empty(), "`split` was done before");
-    // What was recorded since is under the new table; what was before still needs the migration.
+    // Later records belong to the new table; earlier ones still need the migration.
     let again = changed::run(&diary, &journal).with_migration(|_, records| {
         assert_eq!(records.len(), 2);
         Ok(records)
@@ -398,6 +399,7 @@ async fn an_agents_session_goes_on_where_it_was_interrupted() {
     assert_eq!(finished(report).0, ENDING);
     let asked: Vec<_> = agent.turns().into_iter().map(|turn| turn.session).collect();
     let anew = || SessionOp::StartFresh(Slug::new("work").unwrap());
-    // This agent knows nothing of the session, so it is asked anew; the next visit is another matter.
+    // This agent does not know the session, so it is asked anew. The next visit starts a session of
+    // its own.
     assert_eq!(asked, [SessionOp::ContinueFrom(session), anew(), anew()]);
 }

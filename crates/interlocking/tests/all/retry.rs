@@ -1,4 +1,4 @@
-//! Runs that have failed are resumed where they did.
+//! Failed runs are resumed at the failure.
 
 mod children;
 mod forks;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What is the matter with the world, and what was done in it.
+/// The faults that are present, and the work that was done.
 #[derive(Clone, Default)]
 struct World {
     ills: Arc<Mutex<BTreeSet<&'static str>>>,
@@ -42,7 +42,7 @@ impl World {
         self.diary.lock().unwrap().push(what.into());
     }
 
-    /// What was done since this was asked last, in order of the alphabet.
+    /// The work done since the last call, sorted.
     fn done(&self) -> Vec<String> {
         let mut done = std::mem::take(&mut *self.diary.lock().unwrap());
         done.sort();
@@ -54,7 +54,7 @@ impl World {
     }
 }
 
-/// A press that breaks beside a reader who takes his time, messages, and a last word.
+/// A press that fails, a slow reader beside it, messages, and a last node.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct House {
@@ -139,7 +139,7 @@ async fn a_run_that_has_failed_goes_on_where_it_did() {
     assert_eq!((failure.node.as_str(), failure.visit), ("press", 1));
     assert_eq!(world.done(), ["pay", "press 1.1 restarted 0", "read 1.1 restarted 0", "split"]);
 
-    // It may fail again, as often as it is retried.
+    // It may fail again, each time it is retried.
     for retried in 1..=2 {
         assert_eq!(failed(house(&world, &journal).retry().await.unwrap()), failure);
         let again = [format!("press 1.1 restarted {retried}"), format!("read 1.1 restarted {retried}")];
@@ -150,7 +150,7 @@ async fn a_run_that_has_failed_goes_on_where_it_did() {
         assert!(world.done().is_empty());
     }
 
-    // One that is interrupted has not failed, whoever sees it: it is resumed.
+    // An interrupted run has not failed: it is resumed, even by another process.
     world.cure("press");
     tokio::time::timeout(Duration::from_millis(15), house(&world, &journal).retry()).await.unwrap_err();
     assert_eq!(world.done(), ["press 1.1 restarted 3", "read 1.1 restarted 3"]);
@@ -188,7 +188,7 @@ async fn only_what_has_failed_is_retried() {
     assert_eq!(unrecorded, StartError::NoJournal { run: id("house") });
 }
 
-/// Its visit is the same, and its message is not lost.
+/// Its visit number stays the same, and its message is not lost.
 #[tokio::test(start_paused = true)]
 async fn an_event_node_that_failed_handles_its_message_again() {
     let (world, journal) = (World::ill(&["mail"]), Arc::new(MemoryJournal::new()));
@@ -228,7 +228,7 @@ async fn a_run_that_failed_at_its_exit_has_only_its_end_before_it() {
     assert!(world.done().is_empty());
 }
 
-/// A wish that it ends was meant for the run as it was then; one that comes later counts.
+/// A request to end the run applied to the run before the retry; a later request takes effect.
 #[tokio::test(start_paused = true)]
 async fn a_retry_outlives_an_old_wish_that_the_run_ends() {
     let (world, journal) = (World::ill(&["press"]), Arc::new(MemoryJournal::new()));

@@ -1,4 +1,4 @@
-//! A run that failed is retried under another table than the one it was started with.
+//! A failed run is retried with another table than it was started with.
 
 use crate::support::{failed, finished, timed};
 use interlocking::runtime::journal::{Entry, ending};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 type Diary = Arc<Mutex<Vec<&'static str>>>;
 
 mod then {
-    //! The graph as the run was started with it.
+    //! The graph at the start of the run.
 
     use super::Diary;
     use interlocking::prelude::*;
@@ -38,7 +38,7 @@ mod then {
 }
 
 mod now {
-    //! The same graph later: what is ground is sifted.
+    //! The later version of the graph: what is ground is sifted.
 
     use super::Diary;
     use interlocking::prelude::*;
@@ -95,7 +95,7 @@ async fn a_run_that_failed_is_retried_under_a_migrated_table() {
     };
     assert_eq!(table.nodes.len(), 3, "from here on it is under this table");
 
-    // What was before is still under the other.
+    // The records before the retry still belong to the old table.
     let again = later().with_migration(move |_, records| {
         assert_eq!(records.len(), before.len() + 1, "with that it was retried");
         Ok(records)

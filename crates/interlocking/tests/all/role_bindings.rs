@@ -1,4 +1,5 @@
-//! Who plays what is known before a run starts: roles that nobody plays, agents that cannot.
+//! Role bindings are checked before a run starts: unbound roles, and agents that cannot play a
+//! role.
 
 use crate::support::{Log, Recording, both_ways, finished, pass, timed};
 use askama::Template;
@@ -31,7 +32,7 @@ struct Section {
     polish: LLMNode<Work>,
 }
 
-/// A book has sections, which have sections: a graph that is its own child is looked at once.
+/// A book has sections, which have sections: a graph that is its own child is checked once.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Book {
@@ -103,7 +104,7 @@ fn book() -> Book {
 
 const SCRIPT: &str = "[[turn]]\ntimes = 'any'\noutput_json = '1'\n";
 
-/// What an agent says of itself.
+/// An agent with these answers to checks.
 struct Answering {
     name: &'static str,
     capabilities: Capabilities,
@@ -173,7 +174,7 @@ async fn roles_that_nobody_plays_are_named_before_anything_happens() {
     let error = run().with_agent("binder", Recording::new(SCRIPT)).with_workspaces(desk()).start(40).await;
     assert_eq!(finished(error.unwrap()), 44);
 
-    // The short way and the long one ask alike.
+    // The shortcut and the normal path check in the same way.
     for run in both_ways(section) {
         assert!(matches!(run.start(0).await, Err(StartError::UnboundRoles { .. })));
     }
@@ -200,7 +201,7 @@ async fn every_agent_is_asked_once_and_all_at_once_whether_it_can_work() {
     let asked = |agent: &Answering| agent.asked.load(Ordering::SeqCst);
     assert_eq!([&slow, &other, &fine, &idle].map(|agent| asked(agent)), [1, 1, 0, 0]);
 
-    // A run with children asks once; one that is not recorded, too.
+    // A run with children checks once; also without a journal.
     let run = timed(book()).with_agent_for_others(fine.clone()).with_workspaces(desk());
     assert_eq!(finished(run.start(40).await.unwrap()), 44);
     assert_eq!(asked(&fine), 1);
@@ -210,7 +211,7 @@ async fn every_agent_is_asked_once_and_all_at_once_whether_it_can_work() {
     }
 }
 
-/// A run that has ended needs nobody any more.
+/// A run that has ended needs no agent.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_has_ended_asks_no_agent() {
     let journal = Arc::new(MemoryJournal::new());
@@ -219,7 +220,7 @@ async fn a_run_that_has_ended_asks_no_agent() {
     };
     let refusing = || Answering { refuses: Some("no key"), ..answering("refusing") };
     assert!(matches!(run(refusing()).start(40).await, Err(StartError::AgentsNotReady { .. })));
-    // Nothing was recorded: the same name starts.
+    // Nothing was recorded: a run of the same name can start.
     assert_eq!(finished(run(answering("fine")).start(40).await.unwrap()), 42);
     assert_eq!(finished(run(refusing()).resume().await.unwrap()), 42);
 }
@@ -235,12 +236,13 @@ async fn an_agent_that_only_thinks_does_no_work_in_a_workspace() {
           `thinker`, which plays `critic`, for node `judge` of child graph `Section`: the node is there to change the files of workspace `desk`, and the agent works with none
           `thinker`, which plays `polish`, for node `polish` of child graph `Section`: the node is there to change the files of workspace `desk`, and the agent works with none
         bind the roles to others"#]].assert_eq(&run.start(0).await.unwrap_err().to_string());
-    // Where there is no workspace it may think: `binder` has none.
+    // Without a workspace it may be a thinker: `binder` has none.
     let run = timed(book()).with_agent_for_others(Recording::new(SCRIPT)).with_agent("binder", thinker);
     assert_eq!(finished(run.with_workspaces(desk()).start(0).await.unwrap()), 4);
 }
 
-/// What a file or an option says binds roles of the graph and of its child graphs, and no others.
+/// Bindings from a file or an option apply to the roles of the graph and of its child graphs, and
+/// to no others.
 #[tokio::test(start_paused = true)]
 async fn role_bindings_bind_the_roles_of_the_whole_tree() {
     let kinds = || {
@@ -258,7 +260,7 @@ async fn role_bindings_bind_the_roles_of_the_whole_tree() {
     let wrong = bindings.with_option("plan=fine", "--agent plan=fine").unwrap();
     expect!["--agent plan=fine: there is no role `plan` in the graph; there are `critic`, `binder` and `polish`"]
         .assert_eq(&timed(book()).with_role_bindings(&wrong).unwrap_err().to_string());
-    // What code has bound stays where nothing else is said.
+    // Bindings made in code stay unless they are overridden.
     let mut roles = Roles::new();
     roles.bind("critic", interlocking::runtime::roles::Player::new(Recording::new(SCRIPT)));
     let bindings = RoleBindings::new(kinds()).with_option("polish=fine:small", "").unwrap();

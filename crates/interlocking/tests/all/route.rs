@@ -1,4 +1,4 @@
-//! Where handlers go, and who takes them there: one executor, whatever the graph.
+//! Routes: one executor follows the choices of the handlers of any graph.
 
 use crate::support::{both_ways, finished};
 use interlocking::graph::Graph;
@@ -72,7 +72,7 @@ fn squares() -> Squares {
     }
 }
 
-/// All that a test needs to run any graph.
+/// Runs any graph to its output.
 async fn output<G: Graph>(run: Run<G>, entry: G::Entry) -> G::Output
 where
     G::Output: std::fmt::Debug,
@@ -80,8 +80,8 @@ where
     finished(run.start(entry).await.unwrap())
 }
 
-/// PRG-41: the executor follows whatever the handlers choose until the exit, whichever graph it is.
-/// PRG-20: a named node, the node itself, the exit, and several at once.
+/// PRG-41: the executor follows the handlers' choices until the exit, for any graph. PRG-20: a
+/// named node, the node itself, the exit, and several at once.
 #[tokio::test(start_paused = true)]
 async fn one_executor_runs_any_graph() {
     for run in both_ways(count_down) {
@@ -108,7 +108,7 @@ async fn a_report_counts_the_entries_of_each_node() {
     }
 }
 
-/// A graph is shared, so one value runs many times, at once too, and each run is its own.
+/// A graph is shared, so one value can run many times, also concurrently; each run is independent.
 #[tokio::test]
 async fn one_graph_value_serves_many_runs() {
     let graph = Arc::new(squares());

@@ -7,34 +7,34 @@ use interlocking::runtime::journal::{Claim, Digest, Encoded, Entry, JournalError
 use interlocking::runtime::{Journal, MemoryJournal};
 use std::sync::{Arc, Mutex};
 
-/// A journal that takes its time.
+/// A slow journal.
 pub(crate) struct Slow {
     pub(crate) kept: MemoryJournal,
-    /// How long it takes to keep a record, in milliseconds.
+    /// The time to record an entry, in milliseconds.
     takes: fn(&Entry) -> u64,
-    /// How long a letter takes to whoever awaits it, in milliseconds.
+    /// The time until a letter reaches its reader, in milliseconds.
     mail_takes: u64,
-    /// The run that takes 25 ms to be resumed.
+    /// A run whose resume takes 25 ms.
     pub(crate) resumed_slowly: Mutex<Option<RunId>>,
-    /// Which records it has no room for, once it has taken its time.
+    /// The records that it refuses, after the usual time, as if it were full.
     pub(crate) has_no_room: fn(&Record) -> bool,
-    /// Told when `next` has ended, and `gate` is about to begin.
+    /// Notified when `next` has ended, and `gate` is about to begin.
     pub(crate) gate: tokio::sync::Notify,
 }
 
 impl Slow {
-    /// One that keeps records slowly.
+    /// A journal that records slowly.
     pub(crate) fn new(takes: fn(&Entry) -> u64) -> Arc<Self> {
         Self::with(takes, 0)
     }
 
-    /// One that keeps records slowly, and refuses some.
+    /// A journal that records slowly, and refuses some records.
     pub(crate) fn refusing(takes: fn(&Entry) -> u64, has_no_room: fn(&Record) -> bool) -> Arc<Self> {
         let (kept, resumed_slowly, gate) = Default::default();
         Arc::new(Self { kept, takes, mail_takes: 0, resumed_slowly, has_no_room, gate })
     }
 
-    /// One that delivers letters slowly.
+    /// A journal that delivers letters slowly.
     pub(crate) fn with_slow_mail(mail_takes: u64) -> Arc<Self> {
         Self::with(|_| 0, mail_takes)
     }

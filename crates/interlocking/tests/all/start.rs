@@ -1,4 +1,4 @@
-//! What a run lacks is found before it starts; what it took is in its report.
+//! Missing parts of a run are found before it starts; its report says what it used.
 
 use crate::support::{Recording, finished, timed};
 use askama::Template;
@@ -68,7 +68,8 @@ async fn a_report_says_what_the_run_took() {
     assert_eq!(finished(report), 43);
 }
 
-/// The entry value is stored like every other payload, so one that cannot be is refused at the start.
+/// The entry value is stored like every other payload, so a value that cannot be stored is refused at
+/// the start.
 #[tokio::test]
 async fn an_entry_value_that_cannot_be_stored_is_refused() {
     type Unstorable = BTreeMap<(u8, u8), u8>;
@@ -87,7 +88,7 @@ async fn an_entry_value_that_cannot_be_stored_is_refused() {
     finished(run().start(BTreeMap::new()).await.unwrap());
 }
 
-/// A value that stores well and comes back as something else, or not at all.
+/// A value that can be stored but is read back as another value, or not at all.
 #[tokio::test]
 async fn an_entry_value_that_does_not_come_back_is_refused() {
     #[derive(Graph)]

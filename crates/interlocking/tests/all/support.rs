@@ -1,4 +1,5 @@
-//! What several modules need: short handlers, a log of events, guards that notice a drop, agents that keep their turns.
+//! Shared by several modules: short handlers, a log of events, guards that detect a drop, agents that record their
+//! turns.
 
 use async_trait::async_trait;
 use interlocking::agents::{Agent, AgentError, Reply, Script, ScriptedAgent, Sessions, Turn, TurnContext};
@@ -55,7 +56,7 @@ pub(crate) fn timed<G: Graph>(graph: G) -> Run<G> {
     Run::new(graph).with_clock(Arc::new(TokioClock::start()))
 }
 
-/// The same run once with a journal and once without: the second takes the short way from node to node.
+/// The same run with a journal and without: the latter takes the shortcut from node to node.
 pub(crate) fn both_ways<G: Graph>(graph: impl Fn() -> G) -> [Run<G>; 2] {
     [timed(graph()), timed(graph()).without_journal()]
 }
@@ -101,7 +102,7 @@ impl Log {
         self.0.lock().unwrap().clone()
     }
 
-    /// One line an event, with its time in milliseconds, and with its run where that is a child.
+    /// One line for each event: its time in milliseconds, and its run if that is a child.
     pub(crate) fn lines(&self) -> String {
         let events = self.events();
         let root = events.first().map(|event| event.run.clone());
@@ -112,7 +113,7 @@ impl Log {
         events.iter().map(line).collect()
     }
 
-    /// The one line that begins with `words`, time included.
+    /// The only line that begins with `words`, including the time.
     #[track_caller]
     pub(crate) fn line(&self, words: &str) -> String {
         let lines = self.lines();
@@ -153,7 +154,7 @@ fn shown(Event { run, kind, .. }: &Event) -> String {
     }
 }
 
-/// A flag that is raised when what [`Dropped::guard`] gave is dropped.
+/// A flag that is set when the value of [`Dropped::guard`] is dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Dropped(Arc<AtomicBool>);
 
@@ -164,7 +165,7 @@ impl Dropped {
         Guard(self.0.clone())
     }
 
-    /// Whether it was raised since this was asked last.
+    /// Whether the flag was set since the last call.
     pub(crate) fn happened(&self) -> bool {
         self.0.swap(false, Ordering::SeqCst)
     }
@@ -176,7 +177,7 @@ impl Drop for Guard {
     }
 }
 
-/// A scripted agent that keeps every call it gets.
+/// A scripted agent that records every call.
 pub(crate) struct Recording {
     scripted: ScriptedAgent,
     turns: Mutex<Vec<Turn>>,

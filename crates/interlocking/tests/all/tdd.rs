@@ -11,20 +11,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What shall be made, and of which parts.
+/// The specification, and the parts of which it consists.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scaffold {
     spec: String,
     parts: Vec<Self>,
 }
 
-/// What the writer of tests gets: in later rounds, what the review misses.
+/// The input of the test writer: in later rounds, the tests that the review misses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Wanted {
     additional: Vec<String>,
 }
 
-/// A part that was merged, and by which run.
+/// A merged part, and the run that merged it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Merged {
     part: String,
@@ -59,7 +59,7 @@ pub(crate) struct Stuck {
     pub(crate) attempts: u32,
 }
 
-/// A retry that may not be: what it says is kept.
+/// A retry beyond the limit: its diagnosis is kept.
 impl From<Exhausted<Task>> for Stuck {
     fn from(Exhausted { limit, input, .. }: Exhausted<Task>) -> Self {
         let (Limit::Attempts(attempts) | Limit::Visits(attempts) | Limit::Times(attempts)) = limit;
@@ -129,7 +129,7 @@ pub(crate) struct ReviewPrompt<'a> {
 
 type Parts = Vec<(String, Result<Merged, Missing>)>;
 
-/// Tests first. What has parts is the parent of a run for each of them.
+/// Tests come first. A run with parts is the parent of a run for each part.
 #[derive(Graph)]
 #[graph(output = End)]
 pub(crate) struct TestFirst {
@@ -271,7 +271,7 @@ impl LLMHandler<test_first::review> for Review {
 
 logic!(GiveUp for test_first::give_up, |stuck: Stuck, cx| goto!(cx, test_first::exit, End::Stuck(stuck)));
 
-/// A run whose agents all play this script.
+/// A run whose agents all follow this script.
 pub(crate) fn run(agent: &Arc<Recording>) -> Run<TestFirst> {
     let graph = TestFirst {
         dispatch: ForkNode(Dispatch),
@@ -290,7 +290,7 @@ pub(crate) fn scaffold(spec: &str, parts: &[&str]) -> Scaffold {
     Scaffold { spec: spec.to_owned(), parts: parts.iter().map(part).collect() }
 }
 
-/// One turn of an agent that is asked for this, so many seconds long.
+/// One turn of an agent for a prompt that contains `prompt`; it takes so many seconds.
 pub(crate) fn turn(prompt: &str, seconds: u64, output: &str) -> String {
     format!("[[turn]]\ncontains = ['{prompt}']\ndelay = '{seconds}s'\noutput_json = '{output}'\n")
 }
@@ -299,7 +299,7 @@ pub(crate) const READY: &str = r#"{"TestsReady":{"tests":["one"]}}"#;
 pub(crate) const PASSED: &str = r#"{"TestsPassed":{"commit":"abc"}}"#;
 pub(crate) const APPROVED: &str = r#""Approved""#;
 
-/// The prompts so far that begin like this.
+/// The prompts so far that start with `beginning`.
 pub(crate) fn prompts(agent: &Recording, beginning: &str) -> Vec<String> {
     let prompts = agent.turns().into_iter().map(|turn| turn.prompt);
     prompts.filter(|prompt| prompt.starts_with(beginning)).collect()

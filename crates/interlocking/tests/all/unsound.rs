@@ -1,5 +1,5 @@
-//! Graphs that break a rule of runs: the run says which, and ends. Their tables are written by hand, as an engine may do
-//! whose tables come from elsewhere; the derive has its own say on such graphs.
+//! Graphs that break a rule of runs: the run reports the rule, and ends. Their tables are written by hand, as in an
+//! engine that gets its tables from elsewhere; the derive refuses such graphs.
 
 use crate::support::{failed, pass, timed};
 use interlocking::context::Entered;
@@ -41,15 +41,15 @@ impl Token for Number {
     }
 }
 
-/// A table's name for each of its graphs.
+/// A type for each table, so that each is a graph.
 trait Broken: Send + Sync + 'static {
     /// The table's nodes, as JSON.
     fn nodes() -> serde_json::Value;
 
-    /// Where the net is kept.
+    /// The cell that keeps the net.
     fn cell() -> &'static OnceLock<Net>;
 
-    /// Where `node` sends its tokens: the places by name; several for a fork. Waits so many milliseconds first.
+    /// The places, by name, to which `node` sends tokens, several for a fork; and how many milliseconds it waits first.
     fn sends(node: &str) -> (u64, &'static [&'static str]);
 }
 
@@ -92,7 +92,7 @@ impl<B: Broken> Graph for ByHand<B> {
         let (milliseconds, targets) = B::sends(net.name(node));
         pass(milliseconds).await;
         let places: Vec<_> = targets.iter().filter_map(|name| net.place_named(name)).collect();
-        // The alternative with these places; any, if there is none.
+        // The alternative with these places, or any if there is none.
         let mut range = net.node(node).alternatives.clone();
         let fits = |&index: &u16| {
             let branches = &net.alternatives()[usize::from(index)].branches;

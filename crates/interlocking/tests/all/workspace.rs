@@ -1,4 +1,4 @@
-//! Workspaces: where a node works, and what it must leave alone.
+//! Workspaces: where a node works, and what it must not change.
 
 use crate::support::{Recording, failed, finished, timed};
 use askama::Template;
@@ -77,7 +77,7 @@ async fn a_node_works_in_its_workspace() {
         for journal in [true, false] {
             let place = tempfile::tempdir().unwrap();
             let run = if journal { desk(place.path()) } else { desk(place.path()).without_journal() };
-            // What was there before, changed or not, is nobody's fault.
+            // A file that was there before, changed or not, is not attributed to the node.
             std::fs::write(place.path().join("old.txt"), "old").unwrap();
             assert_eq!(finished(run.start(what.to_owned()).await.unwrap()), what);
         }
@@ -105,7 +105,7 @@ async fn a_workspace_that_cannot_be_examined_fails_the_node() {
     assert_eq!((failure.node.as_str(), &failure.kind), ("look", &FailureKind::Workspace));
     assert!(failure.message.starts_with("workspace `main`: No such file or directory"), "{}", failure.message);
 
-    // Plain directories cannot tell what changed, so they do not claim that nothing did.
+    // Plain directories cannot tell what changed, so they do not claim that there was no change.
     let place = tempfile::tempdir().unwrap();
     let directories = Directories::new().with("main", place.path());
     let run = desk(place.path()).with_workspaces(Arc::new(directories));
@@ -152,7 +152,7 @@ impl LLMHandler<audit::look> for Looks {
     }
 }
 
-/// What was done to the places of a run that is taken up.
+/// Records what was done to the places of a resumed run.
 struct Touched(Mutex<Vec<String>>);
 
 #[async_trait]
@@ -175,7 +175,7 @@ impl Workspaces for Touched {
     }
 }
 
-/// A run that cannot go on leaves its places as they are.
+/// A run that cannot go on leaves its places unchanged.
 #[tokio::test(start_paused = true)]
 async fn a_payload_that_cannot_be_read_is_found_before_a_place_is_touched() {
     let place = tempfile::tempdir().unwrap();
@@ -197,7 +197,8 @@ async fn a_payload_that_cannot_be_read_is_found_before_a_place_is_touched() {
     }
 }
 
-/// An agent is told that it may only read; when it writes all the same, the run finds out and the call is paid for.
+/// The agent is told that it may only read. If it writes anyway, the run detects that, and the call is still paid
+/// for.
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_writes_where_it_may_only_read_is_found_out() {
     let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What an operator does with a journal and without the graph: trees, answers, forks, ends.
+//! What an operator does with a journal and without the graph: list trees, answer, fork, and end runs.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 
@@ -18,7 +18,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A number is raised, approved by one or doubted by another, and raised again.
+/// A number is raised, approved by one person or doubted by another, and raised again.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Raise {
@@ -115,14 +115,14 @@ async fn an_answer_is_checked_and_counts_once() {
     assert_eq!(give("approve", 1, json!(false)).await.unwrap(), 1);
     let twice = AnswerError::Answered { run: id("r1"), by: by("approve", 1) };
     assert_eq!(give("approve", 1, json!(true)).await.unwrap_err(), twice);
-    // The other is open still, so the run waits again; what was answered stays so.
+    // The other question is still open, so the run waits again; the answered question stays answered.
     assert_eq!(open_questions(&*journal, &id("r1")).await.unwrap().len(), 1);
     let report = run("r1", &journal).resume().await.unwrap();
     assert!(matches!(&report.outcome, Outcome::Waiting { questions } if questions.len() == 1), "{report:?}");
     assert_eq!(give("approve", 1, json!(true)).await.unwrap_err(), twice);
     give("doubt", 1, json!(false)).await.unwrap();
     assert!(matches!(run("r1", &journal).resume().await.unwrap().outcome, Outcome::Waiting { .. }));
-    // Now the second round: what one of them says ends what the other was asked.
+    // In the second round, the answer to one question cancels the other.
     give("doubt", 2, json!(true)).await.unwrap();
     assert_eq!(finished(run("r1", &journal).resume().await.unwrap()), 0);
     let closed = give("approve", 2, json!(true)).await.unwrap_err();
@@ -138,7 +138,7 @@ async fn an_answer_is_checked_and_counts_once() {
     assert_eq!((told.state, told.resumed), (RunState::Finished, 3));
 }
 
-/// What the run will drop is no answer: the question stays open.
+/// An answer that the run will drop does not count: the question stays open.
 #[tokio::test(start_paused = true)]
 async fn what_fits_no_question_answers_none() {
     let journal = waiting().await;
@@ -150,7 +150,7 @@ async fn what_fits_no_question_answers_none() {
     assert_eq!(finished(run("r1", &journal).resume().await.unwrap()), 0);
 }
 
-/// Two executors of one process answer at once: one of them is told that it came second.
+/// Two executors of one process answer at the same time: the second is refused.
 #[tokio::test(start_paused = true)]
 async fn of_two_answers_at_once_one_is_refused() {
     let journal = waiting().await;
@@ -168,7 +168,8 @@ async fn a_fork_has_the_history_and_goes_its_own_way() {
     assert!(matches!(run("r1", &journal).resume().await.unwrap().outcome, Outcome::Waiting { .. }));
     let before = journal.records(&id("r1"));
 
-    // From where it stands: what it was answered has been taken over, and its letters are not the other's.
+    // A fork of the end of the run: it keeps the answers that the run has received, but not the run's
+    // letters.
     let forked = fork(&*journal, &id("r1"), &ForkPoint::End, &id("f1")).await.unwrap();
     assert_eq!(forked.records, before.len() as u64);
     let records = journal.records(&id("f1"));
@@ -180,7 +181,7 @@ async fn a_fork_has_the_history_and_goes_its_own_way() {
     }
     assert_eq!(finished(run("f1", &journal).resume().await.unwrap()), 3);
 
-    // Before a person was asked: asked again.
+    // Before a question was asked: the fork asks it again.
     let point = ForkPoint::Before { node: "approve".to_owned(), visit: 1 };
     fork(&*journal, &id("r1"), &point, &id("f2")).await.unwrap();
     let report = run("f2", &journal).resume().await.unwrap();
@@ -188,7 +189,7 @@ async fn a_fork_has_the_history_and_goes_its_own_way() {
     answer(&*journal, &id("f2"), &by("doubt", 1), &json!(true)).await.unwrap();
     assert_eq!(finished(run("f2", &journal).resume().await.unwrap()), 0);
 
-    // Every point of a run that ended is one, but its end.
+    // A run that ended can be forked at each of its records except the end.
     let ended = journal.records(&id("f2")).len() as u64;
     for records in 1..ended {
         let name = id(&format!("g{records}"));
@@ -205,7 +206,7 @@ async fn a_fork_has_the_history_and_goes_its_own_way() {
     assert_eq!(account(&*journal, &id("r1")).await.unwrap().state, RunState::Waiting);
 }
 
-/// The session of an agent that was interrupted is the other run's to go on with.
+/// An interrupted agent's session remains with the original run.
 #[tokio::test]
 async fn a_fork_takes_over_no_session_that_goes_on() {
     let journal = waiting().await;
@@ -243,7 +244,7 @@ async fn a_run_is_ended_whether_or_not_somebody_executes_it() {
     assert_eq!(account(&*journal, &id("r1")).await.unwrap().state, RunState::Cancelled);
 }
 
-/// A journal that somebody has made by hand may say that two runs are each other's children.
+/// A journal edited by hand may say that two runs are each other's children.
 #[tokio::test]
 async fn no_run_is_met_twice_in_a_family() {
     let journal = waiting().await;
@@ -260,7 +261,7 @@ async fn no_run_is_met_twice_in_a_family() {
     assert_eq!(met, ["a", "b"]);
 }
 
-/// What was under way when a run stopped is known, and so is what it waits for.
+/// The tree shows which executions were interrupted when a run stopped, and what the run waits for.
 #[tokio::test(start_paused = true)]
 async fn a_tree_tells_where_a_run_stands() {
     let journal = Arc::new(MemoryJournal::new());

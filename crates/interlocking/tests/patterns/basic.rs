@@ -14,7 +14,7 @@ struct Sequence {
 }
 does!(sequence::knead => sequence::bake, sequence::bake => sequence::exit);
 
-/// Pattern 1: a task is enabled once the one before it is done.
+/// Pattern 1: a task is enabled once the task before it is done.
 #[tokio::test(start_paused = true)]
 async fn sequence() {
     let trace = Trace::new();
@@ -44,7 +44,7 @@ does!(
 forks!(Order for synchronization::order, |(): (), cx| fork!(cx, ("dough".to_owned(), "sauce".to_owned())));
 joins!(Pizza for synchronization::pizza, |both: (String, String), cx| goto!(cx, synchronization::serve, both));
 
-/// Patterns 2 and 3: both branches begin at once, and what follows begins once when both are done.
+/// Patterns 2 and 3: both branches begin at once, and the next node runs once, after both.
 #[tokio::test(start_paused = true)]
 async fn parallel_split_and_synchronization() {
     for (dough, sauce) in [(10, 30), (30, 10), (20, 20)] {
@@ -84,7 +84,8 @@ logic!(Triage for exclusive_choice::triage, |is_bug: bool, cx| {
     if is_bug { goto!(cx, exclusive_choice::fix, is_bug) } else { goto!(cx, exclusive_choice::refuse, is_bug) }
 });
 
-/// Patterns 4 and 5: one of the branches is taken, and what both lead to runs once, without waiting for the other.
+/// Patterns 4 and 5: one of the branches is taken, and the node after both runs once, without waiting for the
+/// other branch.
 #[tokio::test(start_paused = true)]
 async fn exclusive_choice_and_simple_merge() {
     for (is_bug, way) in [(true, "fix 0–10, answer 10–11"), (false, "refuse 0–20, answer 20–21")] {

@@ -1,10 +1,10 @@
-//! Branches of which some are taken, and how they come together: patterns 6 to 8, 37.
+//! Branches of which some are taken, and how they are merged: patterns 6 to 8, 37.
 
 use crate::trace::{Does, Trace, played};
 use interlocking::graph::Node;
 use interlocking::prelude::*;
 
-/// Of three bookings any subset is made. A branch that is not taken fills its slot at once.
+/// Any subset of three bookings is made. A branch that is not taken fills its slot at once.
 #[derive(Graph)]
 #[graph(output = [bool; 3])]
 struct MultiChoice {
@@ -48,7 +48,7 @@ joins!(Trip for multi_choice::trip, |(flight, hotel, car): (bool, bool, bool), c
     goto!(cx, multi_choice::pay, [flight, hotel, car])
 });
 
-/// Patterns 6 and 7: any subset of the branches runs, the merge waits for these and for no others, and what follows runs once.
+/// Patterns 6 and 7: any subset of the branches runs, the merge waits for these and no others, and the next node runs once.
 #[tokio::test(start_paused = true)]
 async fn multi_choice_and_structured_synchronizing_merge() {
     for subset in 0..8_u32 {
@@ -72,7 +72,7 @@ async fn multi_choice_and_structured_synchronizing_merge() {
     }
 }
 
-/// Branches that part at two forks meet in one join. Who parts them says which will not come, where it knows it.
+/// Branches that start at two forks meet in one join. The fork that knows that a branch will not come says so.
 #[derive(Graph)]
 #[graph(output = [bool; 3])]
 struct AcyclicSynchronizingMerge {
@@ -130,8 +130,8 @@ joins!(Dinner for acyclic_synchronizing_merge::dinner, |(cook, shop, lay): (bool
     goto!(cx, acyclic_synchronizing_merge::exit, [cook, shop, lay])
 });
 
-/// Pattern 37: how many branches will come is known where they part, and the merge waits for these, though they part at several
-/// places.
+/// Pattern 37: each fork decides how many of its branches come, and the merge waits for all of these, although there are
+/// several forks.
 #[tokio::test(start_paused = true)]
 async fn acyclic_synchronizing_merge() {
     for (wanted, ends) in [
@@ -156,7 +156,7 @@ async fn acyclic_synchronizing_merge() {
     }
 }
 
-/// What follows the merge.
+/// The work after the merge.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Tail {
@@ -165,7 +165,7 @@ struct Tail {
     #[node(input = String, goto(exit))]
     send: LogicNode<Does>,
 }
-/// What follows the merge is a graph of its own, and a node of each branch.
+/// The work after the merge is a graph of its own, run by a node of each branch.
 #[derive(Graph)]
 #[graph(output = (String, String))]
 struct MultiMerge {
@@ -191,7 +191,7 @@ does!(
 forks!(Split for multi_merge::split, |(): (), cx| fork!(cx, ("left".to_owned(), "right".to_owned())));
 joins!(Both for multi_merge::both, |both: (String, String), cx| goto!(cx, multi_merge::exit, both));
 
-/// Pattern 8, as far as it goes: what follows runs once for each branch that comes, and at once where both come.
+/// Pattern 8, with a restriction: the work after the merge runs once for each branch that comes, concurrently if both come.
 #[tokio::test(start_paused = true)]
 async fn multi_merge() {
     let trace = Trace::new();

@@ -1,4 +1,4 @@
-//! What is ended from outside: patterns 19, 20, 25 and 43.
+//! Cancellation: patterns 19, 20, 25 and 43.
 
 use crate::support::timed;
 use crate::trace::{Does, Trace, played};
@@ -51,7 +51,7 @@ async fn cancel_task() {
     }
 }
 
-/// One branch of two nodes and a half-filled join is a region; what is beside it is not.
+/// One branch of two nodes and a half-filled join form a region; the other nodes are outside it.
 #[derive(Graph)]
 #[graph(output = String)]
 struct CancelRegion {
@@ -83,7 +83,7 @@ forks!(Begin for cancel_region::begin, |(): (), cx| fork!(cx, ((), (), "the pric
 joins!(Offer for cancel_region::offer, |((), ()): ((), ()), cx| goto!(cx, cancel_region::end_deal, "offered".to_owned()));
 joins!(End for cancel_region::end, |(deal, ()): (String, ()), cx| goto!(cx, cancel_region::exit, deal));
 
-/// Pattern 25: whatever of the region is at work or waits is ended, wherever it has got to, and nothing else is.
+/// Pattern 25: everything in the region that works or waits is ended, however far it has come, and nothing else.
 #[tokio::test(start_paused = true)]
 async fn cancel_region() {
     for (after, output, expected) in [
@@ -107,7 +107,7 @@ async fn cancel_region() {
     }
 }
 
-/// Whoever is at the end first ends the run, and it has finished.
+/// The branch that reaches the exit first ends the run, which has then finished.
 #[derive(Graph)]
 #[graph(output = String)]
 struct ExplicitTermination {
@@ -138,7 +138,7 @@ fn search(trace: &Trace, waits: u64) -> ExplicitTermination {
     }
 }
 
-/// Patterns 43 and 20: at the exit all that is left is ended, and the case has completed.
+/// Patterns 43 and 20: at the exit all remaining work is ended, and the case has completed.
 #[tokio::test(start_paused = true)]
 async fn explicit_termination() {
     for (waits, output, expected) in [
@@ -151,7 +151,7 @@ async fn explicit_termination() {
     }
 }
 
-/// Pattern 20: a whole case is taken back from outside too, and has not completed.
+/// Pattern 20: a whole case is cancelled from outside, and has not completed.
 #[tokio::test(start_paused = true)]
 async fn cancel_case() {
     let (trace, journal) = (Trace::new(), Arc::new(MemoryJournal::new()));

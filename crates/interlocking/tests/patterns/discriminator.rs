@@ -34,7 +34,7 @@ logic!(Read(trace: Trace) for cancelling_discriminator::read, |round: u32, cx| {
     }
 });
 
-/// Pattern 29: the first branch that is done goes on, the others are ended, and the next round finds nothing of this one.
+/// Pattern 29: the first branch that is done goes on, the others are ended, and the next round is not affected by this round.
 #[tokio::test(start_paused = true)]
 async fn cancelling_discriminator() {
     let trace = Trace::new();
@@ -75,7 +75,7 @@ does!(
     cancelling_partial_join::carl => cancelling_partial_join::verdict,
 );
 forks!(Send3 for cancelling_partial_join::send, |round: u32, cx| fork!(cx, (round, round, round)));
-/// Keeps whose reviews came.
+/// Records whose reviews came.
 #[derive(Clone, Default)]
 struct Two(Arc<Mutex<Vec<[bool; 3]>>>);
 type Reviews = (Option<u32>, Option<u32>, Option<u32>);
@@ -94,8 +94,8 @@ impl JoinHandler<cancelling_partial_join::verdict> for Two {
     }
 }
 
-/// Pattern 32: when the second of three has come, what follows goes on, the third is ended, and the next round finds nothing of
-/// this one.
+/// Pattern 32: when the second of three has come, the next node goes on, the third branch is ended, and the next round is not
+/// affected by this round.
 #[tokio::test(start_paused = true)]
 async fn cancelling_partial_join() {
     let (trace, two) = (Trace::new(), Two::default());
@@ -119,8 +119,8 @@ struct Expert {
     #[node(entry, input = (), goto(exit))]
     think: LogicNode<Does>,
 }
-/// Three experts are asked. What follows begins when enough have answered; the others are heard and change nothing, and the round is
-/// over when all are done.
+/// Three experts are asked. The next node begins when enough have answered; later answers are received and change nothing, and
+/// the round is over when all are done.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Discriminator {
@@ -167,7 +167,7 @@ macro_rules! experts {
     )+ };
 }
 experts!(one, two, three);
-/// How many are enough.
+/// How many answers are enough.
 struct Heard(u32);
 impl EventHandler<discriminator::heard> for Heard {
     async fn handle(&self, (): (), cx: &mut Cx<'_, discriminator::heard>) -> Route<discriminator::heard> {
@@ -182,7 +182,7 @@ joins!(Round for discriminator::round, |((), ()): ((), ()), cx| match cx.visit()
     rounds => goto!(cx, discriminator::exit, rounds),
 });
 
-/// Two rounds of three experts who take 10, 20 and 40 ms, of whom so many are enough.
+/// Two rounds of three experts who take 10, 20 and 40 ms, of whom `enough` must answer.
 async fn asked(enough: u32) -> String {
     let trace = Trace::new();
     let expert = |milliseconds| GraphNode(AnExpert(trace.clone(), milliseconds));
@@ -201,8 +201,8 @@ async fn asked(enough: u32) -> String {
     told
 }
 
-/// Pattern 9, for branches that are child graphs: the first goes on, later ones are absorbed, and when all have come a new round can
-/// begin.
+/// Pattern 9, for branches that are child graphs: the first goes on, later ones are absorbed, and when all have come a new round
+/// can begin.
 #[tokio::test(start_paused = true)]
 async fn structured_discriminator() {
     let first = "think 0–20, think 0–40, think 0–10, act 10–15";

@@ -36,7 +36,7 @@ impl Finish for Unsynchronized {
     }
 }
 
-/// Pattern 12: as many instances as are wanted, at once, and nothing waits for them or minds how they end.
+/// Pattern 12: any number of instances, at once; no node waits for them or depends on how they end.
 #[tokio::test(start_paused = true)]
 async fn instances_without_synchronization() {
     let trace = Trace::new();
@@ -49,7 +49,7 @@ async fn instances_without_synchronization() {
     assert_eq!(told, ["archive 0–5", "send 0–10", "send 0–13", "send 0–2"]);
 }
 
-/// What each instance does.
+/// The work of each instance.
 #[derive(Graph)]
 #[graph(output = u64)]
 pub(crate) struct Instance {
@@ -66,7 +66,7 @@ pub(crate) fn instance(trace: &Trace) -> Arc<Instance> {
     Arc::new(Instance { judge: LogicNode(Judge(trace.clone())) })
 }
 
-/// Each item is an instance. The next node has all results.
+/// Each item is an instance. The next node gets all results.
 #[derive(Graph)]
 #[graph(output = Vec<u64>)]
 struct Instances {
@@ -77,7 +77,7 @@ struct Instances {
 }
 does!(instances::sum => instances::exit);
 
-/// A fixed number of judges, or one for each of what comes.
+/// A fixed number of judges, or one judge for each item of the input.
 struct Judges(Trace, Option<[u64; 3]>);
 impl MapHandler<instances::judges> for Judges {
     fn graph(&self, _: &Cx<'_, instances::judges>) -> Result<Arc<Instance>, NodeError> {
@@ -106,7 +106,7 @@ fn instances(trace: &Trace, fixed: Option<[u64; 3]>) -> Instances {
     Instances { judges: MapNode(Judges(trace.clone(), fixed)), sum: trace.does(1) }
 }
 
-/// Pattern 13: the number of instances is in the design; what follows waits for all.
+/// Pattern 13: the design fixes the number of instances; the next node waits for all.
 #[tokio::test(start_paused = true)]
 async fn instances_known_in_the_design() {
     let trace = Trace::new();
@@ -114,7 +114,7 @@ async fn instances_known_in_the_design() {
     assert_eq!((output, told.as_str()), (vec![10, 30, 20], "judge 0–10, judge 0–30, judge 0–20, sum 30–31"));
 }
 
-/// Pattern 14: the number is known when they start.
+/// Pattern 14: the number of instances is known when they start.
 #[tokio::test(start_paused = true)]
 async fn instances_known_when_they_start() {
     for takes in [vec![], vec![7], vec![40, 10, 13, 20, 30]] {
@@ -127,7 +127,7 @@ async fn instances_known_when_they_start() {
     }
 }
 
-/// Patterns 41 and 42, as far as a map goes: one thread becomes as many as there are items, and these become one.
+/// Patterns 41 and 42, as far as a map can: one thread becomes as many as there are items, and these become one.
 #[tokio::test(start_paused = true)]
 async fn thread_split_and_merge() {
     let trace = Trace::new();
@@ -136,7 +136,7 @@ async fn thread_split_and_merge() {
     assert_eq!(told.matches("sum").count(), 1, "and one after them");
 }
 
-/// Whoever comes late is judged too.
+/// Items that come late are judged too.
 #[derive(Graph)]
 #[graph(output = Vec<u64>)]
 struct MoreInstances {
@@ -174,7 +174,7 @@ impl EventHandler<more_instances::more> for More {
     }
 }
 
-/// Pattern 15: instances are added while others run, which go on; what follows waits for all of them.
+/// Pattern 15: instances are added while others run and go on; the next node waits for all of them.
 #[tokio::test(start_paused = true)]
 async fn instances_added_while_they_run() {
     let trace = Trace::new();
@@ -184,7 +184,7 @@ async fn instances_added_while_they_run() {
     assert_eq!(told, "judge 0–10, judge 0–40, judge 20–50, judge 25–31");
 }
 
-/// Judges who are sent home, all of them, by whoever settles the case first.
+/// All judges are cancelled as soon as the case is settled.
 #[derive(Graph)]
 #[graph(output = String)]
 struct CancelInstances {
@@ -222,7 +222,7 @@ impl MapHandler<cancel_instances::judges> for Panel {
     }
 }
 
-/// Pattern 26: all instances are ended, those that are done by then and those that are not, and what follows goes on.
+/// Pattern 26: all instances are ended, whether done or not, and the next node goes on.
 #[tokio::test(start_paused = true)]
 async fn cancel_instances() {
     for (settles, output, expected) in [

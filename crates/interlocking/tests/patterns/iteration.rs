@@ -1,9 +1,9 @@
-//! What is done again: patterns 10, 21 and 22.
+//! Repetition: patterns 10, 21 and 22.
 
 use crate::trace::{Trace, played};
 use interlocking::prelude::*;
 
-/// Where a run goes, node by node.
+/// The path of a run, node by node.
 type Way = Vec<String>;
 
 fn way(nodes: &str) -> Way {
@@ -131,7 +131,7 @@ async fn structured_loop() {
     }
 }
 
-/// A list is sorted by sorting its halves, which are sorted by the same graph, at once.
+/// Sorts a list by sorting its halves at the same time, each with the same graph.
 #[derive(Graph)]
 #[graph(output = Vec<u32>)]
 struct Recursion {
@@ -184,7 +184,7 @@ joins!(Whole for recursion::whole, |(low, high): (Vec<u32>, Vec<u32>), cx| {
     goto!(cx, recursion::exit, both)
 });
 
-/// Pattern 22: a graph that runs itself, as deep as what it works on wants.
+/// Pattern 22: a graph that runs itself, as deep as its input requires.
 #[tokio::test(start_paused = true)]
 async fn recursion() {
     let trace = Trace::new();

@@ -1,5 +1,5 @@
-//! The 43 control-flow patterns of Russell, ter Hofstede, van der Aalst and Mulyar (BPM-06-22): each that a graph can say is
-//! run, and each that it cannot is refused. `docs/book/src/patterns.md` has the verdicts.
+//! The 43 control-flow patterns of Russell, ter Hofstede, van der Aalst and Mulyar (BPM-06-22). Each pattern that a graph
+//! can express is run, and each that it cannot is refused. `docs/book/src/patterns.md` has the verdicts.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 

@@ -1,4 +1,4 @@
-//! `docs/book/src/patterns.md` says of each pattern what its test shows, and counts right.
+//! Checks that `docs/book/src/patterns.md` says of each pattern what its test shows, and that its counts are right.
 
 use crate::refused;
 use crate::registry::{Judged, PATTERNS, Pattern, REFUSED};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 const PAGE: &str = include_str!("../../../../docs/book/src/patterns.md");
 
-/// The cells of the row of each pattern: number, name, verdict, means, table, test, YAWL, BPMN.
+/// The cells of each pattern's row: number, name, verdict, means, table, test, YAWL, BPMN.
 fn rows() -> Vec<Vec<&'static str>> {
     let is_row =
         |line: &&str| line.strip_prefix("| ").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -22,7 +22,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files of a pattern's table and test, from the root of the repository.
+/// The files of a pattern's table and test, relative to the root of the repository.
 fn files(pattern: &Pattern) -> (String, String) {
     let tests = "crates/interlocking/tests/patterns";
     match pattern.table.split_once("::") {
@@ -34,7 +34,7 @@ fn files(pattern: &Pattern) -> (String, String) {
     }
 }
 
-/// What the page says of it: a verdict, and links to its table and its test.
+/// The page's text for a pattern: a verdict, and links to its table and its test.
 fn expected(pattern: &Pattern) -> [String; 3] {
     let verdict = match pattern.judged {
         Judged::Yes => "yes",
@@ -59,7 +59,7 @@ fn each_pattern_has_its_row() {
     }
 }
 
-/// What is judged `yes` or `partly` has a sound table and a test that runs it; what is judged `no` has a table that is refused.
+/// A pattern judged `yes` or `partly` has a sound table and a test that runs it; one judged `no` has a table that is refused.
 #[test]
 fn each_pattern_has_what_shows_it() {
     for pattern in &PATTERNS {
@@ -74,7 +74,7 @@ fn each_pattern_has_what_shows_it() {
     }
 }
 
-/// The page shows the first thing that is said of each refused table.
+/// The page quotes the first line of the message for each refused table.
 #[test]
 fn the_page_quotes_what_is_refused() {
     let of_rows = PATTERNS.iter().filter(|pattern| pattern.test == REFUSED).map(|pattern| pattern.table);
@@ -95,7 +95,7 @@ fn the_page_quotes_what_is_refused() {
     }
 }
 
-/// The row of a language in the table of counts.
+/// The row of a language in the page's table of counts.
 fn count(name: &str, [yes, partly, no]: [&str; 3], column: usize) -> String {
     let rows = rows();
     let count = |verdict: &str| rows.iter().filter(|row| row[column] == verdict).count();

@@ -10,7 +10,7 @@ use interlocking::runtime::map::Ended;
 use interlocking::runtime::{Journal, MemoryJournal};
 use std::sync::Arc;
 
-/// Two judges are enough.
+/// A quorum of two judges.
 #[derive(Graph)]
 #[graph(output = Vec<u64>)]
 struct PartialJoin {
@@ -19,7 +19,7 @@ struct PartialJoin {
     #[node(input = Vec<u64>, goto(exit))]
     sum: LogicNode<Does>,
 }
-/// How many are enough shows while they judge.
+/// The judges' own results decide when enough of them are done.
 #[derive(Graph)]
 #[graph(output = Vec<u64>)]
 struct DynamicPartialJoin {
@@ -59,7 +59,7 @@ macro_rules! judges {
 }
 judges!(partial_join, dynamic_partial_join);
 
-/// Pattern 35, and 34 but for the rest, which is ended: what follows begins when so many are done, and no more.
+/// Patterns 35, and 34 except that the remaining instances are ended: the next node begins when so many are done.
 #[tokio::test(start_paused = true)]
 async fn cancelling_partial_join_of_instances() {
     let trace = Trace::new();
@@ -69,14 +69,14 @@ async fn cancelling_partial_join_of_instances() {
     assert_eq!(told, "judge 0–20 cancelled, judge 0–10, judge 0–20, judge 0–13, sum 20–21");
 }
 
-/// Half an hour of judging is enough, however many it takes.
+/// Half an hour of judging in total is enough, however many judges it takes.
 impl EnoughHandler<dynamic_partial_join::judges> for Judges {
     async fn enough(&self, ended: &[Ended<u64>], _: &Cx<'_, dynamic_partial_join::judges>) -> bool {
         ended.iter().flatten().flatten().sum::<u64>() >= 30
     }
 }
 
-/// Sends one more to the judges.
+/// Adds one more item for the judges.
 struct More;
 impl EventHandler<dynamic_partial_join::more> for More {
     async fn handle(
@@ -88,7 +88,8 @@ impl EventHandler<dynamic_partial_join::more> for More {
     }
 }
 
-/// Pattern 36: a condition is looked at as each instance ends, those that are added meanwhile too; once it holds what follows begins.
+/// Pattern 36: a condition is checked as each instance ends, also for instances added meanwhile; once it holds, the next node
+/// begins.
 #[tokio::test(start_paused = true)]
 async fn dynamic_partial_join_of_instances() {
     for (takes, more, told) in [
@@ -110,7 +111,7 @@ async fn dynamic_partial_join_of_instances() {
     }
 }
 
-/// Somebody who judges; or, with nothing to judge, a person who can say that it is enough.
+/// A judge; or, with nothing to judge, a person who can say that it is enough.
 #[derive(Graph)]
 #[graph(output = Option<u64>)]
 struct JudgeOrClerk {
@@ -142,7 +143,7 @@ impl HumanHandler<judge_or_clerk::clerk> for Clerk {
         goto!(cx, judge_or_clerk::exit, None)
     }
 }
-/// All judges are waited for, unless somebody says that those who are done are enough.
+/// The map waits for all judges, unless the person says that those who are done are enough.
 #[derive(Graph)]
 #[graph(output = Vec<u64>)]
 struct CompleteInstances {
@@ -183,7 +184,7 @@ impl EnoughHandler<complete_instances::judges> for Court {
     }
 }
 
-/// Pattern 27: from outside the instances that are left are withdrawn, and what follows begins with what is there.
+/// Pattern 27: the remaining instances are withdrawn from outside, and the next node begins with the results so far.
 #[tokio::test(start_paused = true)]
 async fn complete_instances() {
     for (answers, output, told) in [

@@ -1,4 +1,4 @@
-//! Patterns that a graph cannot say: a table that would, and why it is refused.
+//! Patterns that a graph cannot express: for each a table that would, and the reason why it is refused.
 
 use expect_test::expect_file;
 use interlocking::net::Net;
@@ -6,7 +6,7 @@ use interlocking::table::Table;
 use interlocking_soundness::{Verdict, check};
 use std::path::Path;
 
-/// What is said of the table in `refused/<name>.json`: by the net's rules, or by the check for soundness.
+/// The message about the table in `refused/<name>.json`: of the net's rules, or of the soundness check.
 pub(crate) fn message(name: &str) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/patterns/refused").join(format!("{name}.json"));
     let table: Table = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
@@ -15,7 +15,7 @@ pub(crate) fn message(name: &str) -> String {
         Err(error) => return format!("{error}\n"),
     };
     let Verdict::Unsound { violations } = check(&net) else { panic!("{name} is not refused") };
-    // What follows from another violation is left out, as the derive leaves it out.
+    // A violation that follows from another is left out, as the derive leaves it out.
     let roots = violations.iter().filter(|one| !violations.iter().any(|other| one.follows(other)));
     let said: Vec<String> = roots.map(ToString::to_string).collect();
     said.join("\n\n") + "\n"
@@ -31,7 +31,7 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
-/// Each is refused, and in these words.
+/// Each table is refused with the expected message.
 #[test]
 fn each_is_refused_in_its_words() {
     for name in names() {

@@ -1,15 +1,15 @@
-//! All 43 patterns: how each is judged, and what shows it.
+//! All 43 patterns: the verdict on each, and the table and test that show it.
 
 use Judged::{No, Partly, Yes};
 
-/// How far a graph can say a pattern.
+/// How far a graph can express a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Judged {
-    /// The table says it, and a run does all that the pattern means.
+    /// The table expresses the pattern, and a run does all that the pattern means.
     Yes,
     /// With a restriction, which the page names.
     Partly,
-    /// A table that would is refused.
+    /// A table that would express it is refused.
     No,
 }
 
@@ -18,13 +18,13 @@ pub(crate) struct Pattern {
     pub(crate) number: usize,
     pub(crate) name: &'static str,
     pub(crate) judged: Judged,
-    /// The module and the graph in it, `basic::Sequence`; or the refused table.
+    /// The module and the graph in it, such as `basic::Sequence`, or the refused table.
     pub(crate) table: &'static str,
     /// The test in that module that runs the graph, or [`REFUSED`].
     pub(crate) test: &'static str,
 }
 
-/// The test of all that is refused.
+/// The test of all refused patterns.
 pub(crate) const REFUSED: &str = "each_is_refused_in_its_words";
 
 type Name = &'static str;
@@ -41,7 +41,7 @@ const fn refused(number: usize, name: Name, table: Name) -> Pattern {
     Pattern { number, name, judged: No, table, test: REFUSED }
 }
 
-/// In the order of the report.
+/// The patterns in the order of the report.
 #[rustfmt::skip]
 pub(crate) const PATTERNS: [Pattern; 43] = [
     yes(1, "Sequence", "basic::Sequence", "sequence"),

@@ -1,4 +1,4 @@
-//! What may run depends on the state: patterns 16 to 18, 39 and 40.
+//! Patterns in which the state decides what may run: patterns 16 to 18, 39 and 40.
 
 use crate::support::{finished, pass, timed};
 use crate::trace::{Does, Trace, played, played_with};
@@ -10,7 +10,7 @@ use interlocking::runtime::{Journal, MemoryJournal, Report};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Whoever answers first, by telephone or by mail, decides the way; nobody chooses it beforehand.
+/// The first answer, by telephone or by mail, decides the way; no handler chooses it beforehand.
 #[derive(Graph)]
 #[graph(output = String)]
 struct DeferredChoice {
@@ -54,7 +54,7 @@ fn waiting<O: std::fmt::Debug>(report: Report<O>) -> Vec<OpenQuestion> {
     }
 }
 
-/// Pattern 16: both ways are open until the world takes one, and with that the other is closed.
+/// Pattern 16: both ways are open until an event from outside takes one of them, which closes the other.
 #[tokio::test(start_paused = true)]
 async fn deferred_choice() {
     for (by, way) in [("phone", "talk 0–1"), ("mail", "write 0–1")] {
@@ -84,7 +84,7 @@ async fn deferred_choice() {
     }
 }
 
-/// Lessons in a partial order, one at a time: there is one pupil.
+/// Lessons in a partial order, one at a time, as there is one pupil.
 #[derive(Graph)]
 #[graph(output = ())]
 struct InterleavedParallel {
@@ -107,7 +107,7 @@ does!(
 forks!(Begin for interleaved_parallel::begin, |(): (), cx| fork!(cx, ((), ())));
 joins!(Home for interleaved_parallel::done, |((), ()): ((), ()), cx| goto!(cx, interleaved_parallel::exit, ()));
 
-/// Pattern 17: each once, `read` before `solve`, `draw` at any time, and never two of them.
+/// Pattern 17: each lesson once, `read` before `solve`, `draw` at any time, and never two at the same time.
 #[tokio::test(start_paused = true)]
 async fn interleaved_parallel_routing() {
     let trace = Trace::new();
@@ -123,14 +123,14 @@ async fn interleaved_parallel_routing() {
     assert!(trace.is_one_at_a_time());
 }
 
-/// How long a shop is open.
+/// Opening hours: a child run that lasts as long as the shop is open.
 #[derive(Graph)]
 #[graph(output = ())]
 struct Hours {
     #[node(entry, input = (), goto(exit))]
     tick: LogicNode<Does>,
 }
-/// Bids are taken while the auction is open: while `sale.open` holds a token, and `sale.over` none.
+/// Bids are accepted while the auction is open: while `sale.open` has a token and `sale.over` has none.
 #[derive(Graph)]
 #[graph(output = Vec<u64>)]
 struct Milestone {
@@ -164,8 +164,8 @@ logic!(Register(trace: Trace) for milestone::register, |bid: u64, cx| {
 });
 joins!(Sale for milestone::sale, |((), ()): ((), ()), cx| goto!(cx, milestone::ship, cx.memory()));
 
-/// Pattern 18: the task is enabled while the other branch is in that state, not before and not after, and it leaves the state as
-/// it was.
+/// Pattern 18: the task is enabled while the other branch is in that state, not before and not after, and does not change the
+/// state.
 #[tokio::test(start_paused = true)]
 async fn milestone() {
     let trace = Trace::new();
@@ -179,14 +179,14 @@ async fn milestone() {
         sale: JoinNode(Sale),
         ship: trace.does(20),
     };
-    // The last but one comes at the last moment, and the auction's end waits for its registration.
+    // The fourth comes at the last moment, and the end of the auction waits until it is registered.
     let bids = [(5, "bid", 1_u64), (20, "bid", 2), (30, "bid", 3), (48, "bid", 4), (60, "bid", 5)];
     let (taken, told) = played_with(&trace, graph, (), &bids).await;
     assert_eq!(taken, [2, 3, 4]);
     assert_eq!(told, "tick 0–10, tick 0–50, register 2 20–25, register 3 30–35, register 4 48–53, ship 53–73");
 }
 
-/// Two sections share the till: who pays, and who counts. Each is several steps.
+/// Two sections share the till: paying and counting. Each consists of several steps.
 #[derive(Graph)]
 #[graph(output = ())]
 struct CriticalSection {
@@ -241,8 +241,8 @@ fn shop(trace: &Trace) -> CriticalSection {
     }
 }
 
-/// Pattern 39: once one section has begun, the other waits until all of it is done; the rest goes on beside them. It does so, too, where
-/// the process ends in the middle.
+/// Pattern 39: once one section has begun, the other waits until all of it is done; other nodes go on meanwhile. The same holds
+/// if the process ends in the middle.
 #[tokio::test(start_paused = true)]
 async fn critical_section() {
     let trace = Trace::new();
@@ -287,7 +287,7 @@ does!(
 forks!(Split for interleaved_routing::split, |(): (), cx| fork!(cx, ((), (), ())));
 joins!(Done for interleaved_routing::done, |((), (), ()): ((), (), ()), cx| goto!(cx, interleaved_routing::rest, ()));
 
-/// Pattern 40: each once, in some order, never two of them, and what follows after all.
+/// Pattern 40: each once, in some order, never two at the same time, and the next node after all.
 #[tokio::test(start_paused = true)]
 async fn interleaved_routing() {
     let trace = Trace::new();

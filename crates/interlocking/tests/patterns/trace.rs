@@ -1,4 +1,4 @@
-//! Who worked from when to when, in virtual time.
+//! Records which node worked from when to when, in virtual time.
 
 use crate::support::{Log, finished, pass, timed};
 use interlocking::graph::Graph;
@@ -9,11 +9,11 @@ use serde::Serialize;
 use std::sync::{Arc, Mutex};
 use tokio::time::Instant;
 
-/// A handler that works so many milliseconds, and hands on what it got.
+/// A handler that works for so many milliseconds, and passes its input on.
 #[derive(Clone)]
 pub(crate) struct Does(pub(crate) Trace, pub(crate) u64);
 
-/// For each node the handler [`Does`]: `does!(shop::pack => shop::send)`.
+/// Implements the handler [`Does`] for each node: `does!(shop::pack => shop::send)`.
 macro_rules! does {
     ($($node:path => $target:ty),+ $(,)?) => { $(
         impl LogicHandler<$node> for crate::trace::Does {
@@ -25,7 +25,7 @@ macro_rules! does {
     )+ };
 }
 
-/// What was done, in the order in which it was begun.
+/// The work of a run, in the order of its beginnings.
 #[derive(Clone)]
 pub(crate) struct Trace {
     since: Instant,
@@ -35,12 +35,12 @@ pub(crate) struct Trace {
 struct Span {
     who: String,
     from: u128,
-    /// Nothing while it lasts.
+    /// `None` while the work lasts.
     to: Option<u128>,
     is_cancelled: bool,
 }
 
-/// Somebody at work, until this is dropped.
+/// Work in progress; it ends when this is dropped.
 struct Work {
     trace: Trace,
     nth: usize,
@@ -52,12 +52,12 @@ impl Trace {
         Self { since: Instant::now(), spans: Arc::default() }
     }
 
-    /// A logic node that works so many milliseconds.
+    /// A logic node that works for so many milliseconds.
     pub(crate) fn does(&self, milliseconds: u64) -> LogicNode<Does> {
         LogicNode(Does(self.clone(), milliseconds))
     }
 
-    /// Works so long, as `who`.
+    /// Works for so many milliseconds, under the name `who`.
     pub(crate) async fn works(&self, who: impl Into<String>, milliseconds: u64) {
         let mut work = self.begins(who.into());
         pass(milliseconds).await;
@@ -70,7 +70,8 @@ impl Trace {
         Work { trace: self.clone(), nth: spans.len() - 1, is_done: false }
     }
 
-    /// `knead 0–10, bake 10–15`, and `slow 0–5 cancelled` of who was stopped.
+    /// The work as text: `knead 0–10, bake 10–15`, and `slow 0–5 cancelled` for work that was
+    /// stopped.
     pub(crate) fn told(&self) -> String {
         let spans = self.spans.lock().unwrap();
         let told = spans.iter().map(|Span { who, from, to, is_cancelled }| match (to, is_cancelled) {
@@ -81,7 +82,7 @@ impl Trace {
         told.collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether nobody worked while another did.
+    /// Whether no two pieces of work overlapped.
     pub(crate) fn is_one_at_a_time(&self) -> bool {
         let mut spans: Vec<_> = self.spans.lock().unwrap().iter().map(|span| (span.from, span.to.unwrap())).collect();
         spans.sort_unstable();
@@ -98,18 +99,18 @@ impl Drop for Work {
     }
 }
 
-/// Plays a graph to its end: its output, and what was done.
+/// Runs a graph to its end; gives its output and its trace.
 pub(crate) async fn played<G: Graph>(trace: &Trace, graph: G, entry: G::Entry) -> (G::Output, String)
 where
     G::Output: std::fmt::Debug,
 {
     let output = finished(timed(graph).start(entry).await.unwrap());
-    // What was cancelled at the very end is dropped when it is polled.
+    // A node that is cancelled at the very end is dropped only when the runtime polls it.
     pass(0).await;
     (output, trace.told())
 }
 
-/// The same, while messages come: at the millisecond, to the node, with the body.
+/// The same with messages: each is sent at a millisecond, to a node, with a body.
 pub(crate) async fn played_with<G: Graph>(
     trace: &Trace,
     graph: G,

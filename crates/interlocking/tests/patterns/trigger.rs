@@ -1,4 +1,4 @@
-//! What is set off from outside: patterns 23 and 24.
+//! Triggers from outside: patterns 23 and 24.
 
 use crate::support::{pass, timed};
 use crate::trace::{Does, Trace, played_with, send};
@@ -9,14 +9,14 @@ use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long something lasts.
+/// A child run that lasts for a given time.
 #[derive(Graph)]
 #[graph(output = ())]
 struct Lasts {
     #[node(entry, input = (), goto(exit))]
     tick: LogicNode<Does>,
 }
-/// Somebody is at the door from the evening to the night, and who rings then is let in.
+/// The door is attended from the evening to the night; a ring in that time is answered.
 #[derive(Graph)]
 #[graph(output = ())]
 struct TransientTrigger {
@@ -58,7 +58,8 @@ fn door(trace: &Trace) -> TransientTrigger {
     }
 }
 
-/// Pattern 23: who rings while nobody waits is not heard, then or later, also while somebody works at whose end somebody waits.
+/// Pattern 23: a ring that comes while no node waits for it is lost for good, also if a node is at work after which another would
+/// wait.
 #[tokio::test(start_paused = true)]
 async fn transient_trigger() {
     let trace = Trace::new();
@@ -70,8 +71,8 @@ async fn transient_trigger() {
     );
 }
 
-/// Pattern 23: while no process executes the run, it stands as it was left: at day, or in the evening. A ring that was missed is not
-/// looked at again.
+/// Pattern 23: while no process executes the run, its state stays as it was: day, or evening. A missed ring is not considered
+/// later.
 #[tokio::test(start_paused = true)]
 async fn a_transient_trigger_comes_while_nobody_executes_the_run() {
     for (ended_at, ended_again_at, heard) in [(10, 30, false), (30, 35, true)] {
@@ -91,7 +92,7 @@ async fn a_transient_trigger_comes_while_nobody_executes_the_run() {
     }
 }
 
-/// Letters are read whenever there is time, all of them.
+/// All letters are read, whenever there is time.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct PersistentTrigger {
@@ -124,7 +125,7 @@ fn office(trace: &Trace) -> PersistentTrigger {
     }
 }
 
-/// Pattern 24: a message that comes while nobody can take it is kept, in order, until somebody can.
+/// Pattern 24: a message that comes while no node can take it is kept, in order, until a node can.
 #[tokio::test(start_paused = true)]
 async fn persistent_trigger() {
     let trace = Trace::new();

@@ -1,4 +1,4 @@
-//! Limits that runs share which have budgets of their own.
+//! Limits that runs with budgets of their own share.
 
 use crate::{SECOND, id, output, service};
 use askama::Template;
@@ -32,14 +32,15 @@ struct Said {
     text: String,
 }
 
-/// An agent that answers after a second, or is limited where the prompt says so; it knows when it was called, and how often at once.
+/// An agent that answers after a second, or is rate-limited if the prompt says so. It records when it was called, and how many
+/// calls overlapped.
 struct Provider {
     sessions: Sessions,
     begun: Instant,
     calls: Mutex<Vec<(u64, String)>>,
     now: AtomicU32,
     most: AtomicU32,
-    /// So many of the first calls are refused, with a wait of ten seconds.
+    /// How many of the first calls are refused, each with a wait of ten seconds.
     refuses: AtomicU32,
 }
 
@@ -103,7 +104,7 @@ async fn no_more_calls_are_under_way_at_once_than_all_runs_together_may_have() {
     assert_eq!(provider.begun.elapsed().as_secs(), 5, "ten calls of a second, two at a time");
 }
 
-/// How a run ended, as whoever watches is told.
+/// The outcome of a run, as its observers are told.
 async fn outcome(service: &interlocking::runtime::service::Service, run: &RunId) -> String {
     let mut events = service.events(run).unwrap();
     while let Some(event) = events.next().await {
@@ -126,13 +127,13 @@ async fn a_budget_that_is_used_up_is_that_of_one_run() {
     assert_eq!((&*short, &*other), ("budget_exhausted", "finished"));
 }
 
-/// The first call of one run is refused. The other run waits with it, and is not refused as well.
+/// The first call of one run is refused. The other run waits with it, and is not refused.
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_refuses_is_left_alone_by_all_runs() {
     let (journal, provider) = (Arc::new(MemoryJournal::new()), Provider::new(1));
     let service = service(&journal);
     service.start(&id("a"), twice(&provider), Task("a".to_owned())).await.unwrap();
-    // Begins once the gate is closed.
+    // Begins after the provider's refusal.
     tokio::time::sleep(3 * SECOND / 2).await;
     service.start(&id("b"), twice(&provider), Task("b".to_owned())).await.unwrap();
     for name in ["a", "b"] {
@@ -145,7 +146,7 @@ async fn a_provider_that_refuses_is_left_alone_by_all_runs() {
     assert!(times[1..].iter().all(|second| *second >= 11), "{calls:?}");
 }
 
-/// What a run puts up with is its own: one that is in a hurry gives up, and the others go on.
+/// A run's patience is its own: a run with little patience gives up, and the others go on.
 #[tokio::test(start_paused = true)]
 async fn a_run_gives_a_provider_up_for_itself_alone() {
     let (journal, provider) = (Arc::new(MemoryJournal::new()), Provider::new(2));
@@ -158,7 +159,7 @@ async fn a_run_gives_a_provider_up_for_itself_alone() {
     assert_eq!((&*hasty, &*patient), ("provider_limited", "finished"));
 }
 
-/// What one run gave up at, the others know: they wait for as long as the provider said, and do not ask before.
+/// If one run gives up at a refusal, the other runs still know of it: they wait as long as the provider said before they call.
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_one_run_gave_up_on_is_left_alone_by_the_others() {
     let (journal, provider) = (Arc::new(MemoryJournal::new()), Provider::new(1));
@@ -166,7 +167,7 @@ async fn a_provider_that_one_run_gave_up_on_is_left_alone_by_the_others() {
     let backoff = |max| Backoff::default().with_max_elapsed(max);
     service.start(&id("a"), twice(&provider).with_backoff(backoff(SECOND)), Task("a".to_owned())).await.unwrap();
     assert_eq!(outcome(&service, &id("a")).await, "provider_limited");
-    // One that does not wait for so long gives up, too, without a call; one that does is served.
+    // A run that does not wait for so long gives up too, without a call; a run that waits is served.
     service.start(&id("b"), twice(&provider).with_backoff(backoff(2 * SECOND)), Task("b".to_owned())).await.unwrap();
     service.start(&id("c"), twice(&provider), Task("c".to_owned())).await.unwrap();
     service.ended(&id("b")).await;

@@ -1,4 +1,4 @@
-//! Many runs in one process: names, limits that runs share, what is taken up, what is drained.
+//! Many runs in one process: names, shared limits, resumed runs, draining.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 
@@ -22,7 +22,7 @@ use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A text is measured, and a person says whether that is right.
+/// A text is measured, and a person confirms the result.
 #[derive(Graph, Default)]
 #[graph(output = u32)]
 struct Measuring {
@@ -66,7 +66,7 @@ fn measuring() -> Run<Measuring> {
     Run::new(Measuring::default())
 }
 
-/// What a run has finished with, if it has.
+/// The output of a run, if it has finished.
 async fn output<G: Graph>(service: &Service, name: &RunId, run: Run<G>) -> Option<G::Output> {
     service.report(name, run).await.unwrap()?.outcome.finished()
 }
@@ -86,7 +86,8 @@ async fn answer(service: &Service, run: &RunId, given: Value) {
     }
 }
 
-/// A run is watched while it goes on, by as many as like, and goes on as soon as its person has answered.
+/// Any number of observers can watch a run while it goes on; the run goes on as soon as its person has
+/// answered.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_watched_and_answered() {
     let (journal, run) = (Arc::new(MemoryJournal::new()), id("r1"));

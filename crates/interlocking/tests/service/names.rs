@@ -1,4 +1,4 @@
-//! A name stands for one run, however often it is asked for.
+//! A name stands for one run, however often it is started.
 
 use crate::{SECOND, answer, id, measuring, service};
 use interlocking::prelude::*;
@@ -48,7 +48,7 @@ async fn a_name_is_not_that_of_something_else() {
         Err(ServiceError::Taken { what, .. }) => what,
         other => panic!("{other:?}"),
     };
-    // While it is executed, and when it is not.
+    // While the run is executed, and when it is not.
     for _ in 0..2 {
         let other_entry = service.start(&run, measuring(), "sands".to_owned()).await;
         assert_eq!(what(other_entry), "with another entry value");
@@ -59,7 +59,8 @@ async fn a_name_is_not_that_of_something_else() {
     }
 }
 
-/// Who comes second is told that it is another one, though nothing of the first is recorded yet.
+/// The second start is refused because its entry value differs, although no record of the first
+/// exists yet.
 #[tokio::test(start_paused = true)]
 async fn of_two_entry_values_at_once_one_is_refused() {
     let (journal, run) = (Arc::new(MemoryJournal::new()), id("order-7"));
@@ -70,7 +71,8 @@ async fn of_two_entry_values_at_once_one_is_refused() {
     assert!(matches!(other, Err(ServiceError::Taken { what: "with another entry value", .. })), "{other:?}");
 }
 
-/// Who waits for one that is refused has its own started.
+/// If a start waits for another of the same name and that one is refused, the waiting start goes
+/// ahead.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_started_once_another_of_its_name_was_refused() {
     let (journal, run) = (Arc::new(MemoryJournal::new()), id("order-7"));
@@ -81,7 +83,7 @@ async fn a_run_is_started_once_another_of_its_name_was_refused() {
     assert_eq!(started.unwrap(), Started::New);
 }
 
-/// What refuses a run is told to whoever starts it, and leaves its name free.
+/// The caller gets the reason why a run is refused, and the name stays free.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_cannot_start_says_why() {
     let (journal, run) = (Arc::new(MemoryJournal::new()), id("order-7"));
@@ -92,7 +94,7 @@ async fn a_run_that_cannot_start_says_why() {
     assert_eq!(service.start(&run, measuring(), "tides".to_owned()).await.unwrap(), Started::New);
 }
 
-/// Another process executes the run: a service of another process would not have it in its own list.
+/// Another process executes the run: that run is not in this service's own list.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_somebody_else_executes_is_refused() {
     let (journal, run) = (Arc::new(MemoryJournal::new()), id("order-7"));

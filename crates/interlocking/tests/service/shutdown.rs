@@ -1,4 +1,4 @@
-//! What a process leaves when it ends, and what the next one takes up.
+//! What a process leaves when it ends, and what the next process resumes.
 
 use crate::{Measuring, SECOND, answer, id, measuring, output, service};
 use interlocking::prelude::*;
@@ -59,7 +59,7 @@ async fn what_is_drained_is_taken_up_by_the_next_process() {
     }
 }
 
-/// One that was left and that nobody has taken up yet goes on when it is started again.
+/// A run that was left by its process, and is not resumed yet, goes on when it is started again.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_was_left_goes_on_when_it_is_started_again() {
     let (journal, run) = (Arc::new(MemoryJournal::new()), id("a"));

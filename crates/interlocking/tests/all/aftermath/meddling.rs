@@ -1,4 +1,4 @@
-//! What others do while a record is written: an answer that comes while its question is being recorded, a message to a sibling.
+//! Events while a record is written: an answer that comes while its question is being recorded, a message to a sibling.
 
 use super::*;
 
@@ -10,7 +10,7 @@ async fn an_answer_that_comes_while_the_question_is_being_recorded_is_one() {
     assert_eq!(finished(report.unwrap()).rounds, 1);
 }
 
-/// A journal that takes its time with the start of the child that listens, and answers what it has recorded.
+/// A journal that records the start of the listening child slowly, and answers each question that it has recorded.
 struct Meddling {
     inner: MemoryJournal,
     answers: bool,

@@ -1,4 +1,4 @@
-//! What counts for a budget: a whole tree of runs, what was used before, what a fork has taken over.
+//! What counts towards a budget: a whole tree of runs, earlier usage, and what a fork has taken over.
 
 use super::*;
 
@@ -17,14 +17,14 @@ async fn budgets_are_those_of_the_whole_tree() {
         assert_eq!(agent.all.load(Ordering::SeqCst), calls);
         assert_eq!(agent.now.load(Ordering::SeqCst), 0, "no call was interrupted");
     }
-    // Ten at once: what had begun when the limit was reached is finished, and counts.
+    // Ten at once: calls that had begun when the limit was reached are finished, and count.
     let (report, agent) = family(Budgets::unlimited().with_tokens(250), 99).await;
     let calls = agent.all.load(Ordering::SeqCst);
     assert!((25..25 + 10).contains(&calls), "{calls}");
     assert_eq!(used_up(&report), BudgetExceeded::Tokens { limit: 250, used: 10 * calls as u64 });
 }
 
-/// A run that is resumed has used what it used before, and each call once, whoever executed it with which allowance.
+/// A resumed run has its earlier usage, with each call counted once, whichever executor made it with whichever allowance.
 #[tokio::test(start_paused = true)]
 async fn what_was_used_before_counts_once() {
     let (agent, journal) = (Recording::new(WILLING), Arc::new(MemoryJournal::new()));
@@ -36,7 +36,7 @@ async fn what_was_used_before_counts_once() {
     assert_eq!(report.usage().calls, 4);
     assert_eq!(finished(report), 3, "the fourth call was the last allowed one");
 
-    // What another executor has used comes in between.
+    // The usage of another executor comes in between.
     let journal = Arc::new(MemoryJournal::new());
     let run = || timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone());
     let shared = Allowance::new(Budgets::unlimited().with_calls(5), Backoff::default());
@@ -47,7 +47,7 @@ async fn what_was_used_before_counts_once() {
     assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 5, used: 5 });
 }
 
-/// A run of the same name in another journal is another run, whatever that one has used.
+/// A run of the same name in another journal is another run, and its usage is separate.
 #[tokio::test(start_paused = true)]
 async fn runs_of_one_name_are_counted_apart() {
     let agent = Recording::new(WILLING);
@@ -70,7 +70,8 @@ async fn runs_of_one_name_are_counted_apart() {
     );
 }
 
-/// What a fork has taken over was made once, whoever of the two is resumed first; and so is what a fork of a fork has.
+/// Calls that a fork has taken over count once, in whichever order the two runs are resumed; the same holds for a fork of a
+/// fork.
 #[tokio::test(start_paused = true)]
 async fn what_a_fork_has_taken_over_counts_once() {
     for (within, order) in [false, true].into_iter().flat_map(|within| {
@@ -93,7 +94,7 @@ async fn what_a_fork_has_taken_over_counts_once() {
         finished(first(run("run")).start((0, 3)).await.unwrap());
         forked("run", 1, "fork").await;
         finished(first(run("fork")).resume().await.unwrap());
-        // It has a call of each, and makes one itself.
+        // It has one call from each of the two runs, and makes one itself.
         forked("fork", 2, "again").await;
         for name in order {
             let report = run(name).with_allowance(shared.clone()).resume().await.unwrap();
@@ -104,7 +105,7 @@ async fn what_a_fork_has_taken_over_counts_once() {
     }
 }
 
-/// A name that was removed and is used again is that of another run: what a fork of the first has taken over is its own by then.
+/// A removed name that is used again belongs to another run: the calls that a fork of the first has taken over are then its own.
 #[tokio::test(start_paused = true)]
 async fn a_fork_has_nothing_of_a_run_that_only_has_the_name_of_its_origin() {
     let (agent, journal) = (Recording::new(WILLING), Arc::new(MemoryJournal::new()));
@@ -114,7 +115,7 @@ async fn a_fork_has_nothing_of_a_run_that_only_has_the_name_of_its_origin() {
     };
     let shared = Allowance::new(Budgets::unlimited().with_calls(8), Backoff::default());
     finished(run("run").start((0, 3)).await.unwrap());
-    // It has begun, has called once, and has gone on.
+    // The fork has begun, has called once, and has gone on.
     let point = ForkPoint::Before { node: "call".to_owned(), visit: 2 };
     fork(&*journal, &"run".parse().unwrap(), &point, &"fork".parse().unwrap()).await.unwrap();
     journal.remove(&"run".parse().unwrap()).await.unwrap();
@@ -124,7 +125,7 @@ async fn a_fork_has_nothing_of_a_run_that_only_has_the_name_of_its_origin() {
     assert_eq!(used_up(&one_more), BudgetExceeded::Calls { limit: 8, used: 8 });
 }
 
-/// A run is removed, and made again from its own fork.
+/// A run is removed, and made again as a fork of its own fork.
 #[tokio::test(start_paused = true)]
 async fn runs_that_are_forks_of_each_other_are_resumed() {
     for name in ["run", "fork"] {
@@ -147,7 +148,7 @@ async fn runs_that_are_forks_of_each_other_are_resumed() {
     }
 }
 
-/// Whoever shares an allowance has no budgets of its own.
+/// A run that shares an allowance may not have budgets of its own.
 #[tokio::test(start_paused = true)]
 async fn budgets_after_a_shared_allowance_are_refused() {
     let shared = Allowance::new(Budgets::unlimited().with_calls(2), Backoff::default());

@@ -1,4 +1,4 @@
-//! A run rebuilt from its records, at every moment.
+//! Rebuilds a run from its records, at every moment.
 
 use super::*;
 
@@ -27,7 +27,7 @@ impl Replayed {
         replayed.expect("records")
     }
 
-    /// Starts what is due, as the executor does; an exhausted entry is not recorded, since it follows from its input.
+    /// Starts what is due, as the executor does. An exhausted entry is not recorded, since it follows from its input.
     fn start_due(&mut self) {
         while let Some(Due { execution, input, exhausted }) = self.frontier.next_due() {
             let Some(limit) = exhausted else {
@@ -72,7 +72,7 @@ fn token(place: &str, payload: &RecordedPayload) -> <Project as interlocking::gr
         .unwrap()
 }
 
-/// The records are enough to rebuild the run at every moment: what ran then, and how it ended.
+/// The records suffice to rebuild the run at every moment: what ran then, and how it ended.
 #[tokio::test(start_paused = true)]
 async fn the_records_rebuild_the_run_at_every_moment() {
     let journal = Watching::new(0, None);

@@ -33,7 +33,7 @@ async fn a_map_that_is_entered_again_begins_its_items_anew() {
     assert_eq!(visits, [each(1), each(2), each(3)].concat());
 }
 
-/// After a crash the visit that was under way goes on with its children; those of the visit before are of no use to it.
+/// After a crash the interrupted visit goes on with its own children; it does not use those of the visit before.
 #[tokio::test(start_paused = true)]
 async fn a_visit_that_was_interrupted_goes_on_with_its_own_children() {
     let (bench, journal, cancel) = (Bench::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
@@ -49,7 +49,7 @@ async fn a_visit_that_was_interrupted_goes_on_with_its_own_children() {
     assert_eq!(*bench.done.lock().unwrap(), ["same", "same", "same"]);
 }
 
-/// Whether a child is adopted is asked once it has come to rest: one that fails while it is stopped is begun anew.
+/// Whether a child is adopted is decided once it has stopped: a child that fails while it is stopped is begun anew.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_child_that_fails_while_it_is_stopped_is_not_adopted() {
     #[derive(Graph)]
@@ -71,7 +71,7 @@ async fn a_child_that_fails_while_it_is_stopped_is_not_adopted() {
     impl Finish for Slow {
         async fn finish(&self, name: String, _: interlocking::graph::ReportsOf<Self>) -> Result<String, NodeError> {
             if name == "slow" && TRIED.fetch_add(1, Ordering::SeqCst) == 0 {
-                // Nobody can stop it here.
+                // A blocking call cannot be aborted.
                 std::thread::sleep(Duration::from_millis(200));
                 return Err("too late".into());
             }
@@ -118,7 +118,8 @@ async fn a_child_that_fails_while_it_is_stopped_is_not_adopted() {
     crate::held::is_held::<Twice>(module_path!());
 }
 
-/// Items of equal keys are told apart by their order, and never taken for one whose own key says the same.
+/// Items with equal keys are distinguished by their order, and never confused with an item whose own key looks the
+/// same.
 #[tokio::test(start_paused = true)]
 async fn no_two_items_share_a_run() {
     #[derive(Graph)]

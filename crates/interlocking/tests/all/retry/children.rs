@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The child that failed goes on at its failed node, and its own children do; so does the one that was interrupted with the run. What was
-/// done is not done again, and what somebody has cancelled stays so.
+/// A failed child goes on at its failed node, and so do its own children; so does the child that was interrupted with the run.
+/// Finished work is not repeated, and a cancelled child stays cancelled.
 #[tokio::test(start_paused = true)]
 async fn children_of_a_map_node_that_failed_go_on_where_they_did() {
     let (world, journal) = (World::ill(&["screw"]), Arc::new(MemoryJournal::new()));
@@ -17,7 +17,7 @@ async fn children_of_a_map_node_that_failed_go_on_where_they_did() {
         let named = children.iter().find(|child| is_of(&journal.records(&child.run)[0]));
         named.unwrap().run.clone()
     };
-    // Children let go of their runs a moment later.
+    // Children release their runs a moment later.
     pass(1).await;
     assert!(matches!(stop(&*journal, &of("off")).await.unwrap(), Stop::Cancelled { .. }));
     assert_eq!(world.done().len(), 4, "all have planned");
@@ -32,7 +32,7 @@ async fn children_of_a_map_node_that_failed_go_on_where_they_did() {
     assert_eq!(failed(run().retry().await.unwrap()).node, "parts");
     assert!(world.done().is_empty(), "the screw cannot be made yet");
     world.cure("screw");
-    // A process that ends amid it is followed by one that resumes.
+    // If the process ends during the retry, the next process resumes it.
     tokio::time::timeout(Duration::from_millis(15), run().retry()).await.unwrap_err();
     assert_eq!(world.done(), ["make screw"]);
     let report = run().resume().await.unwrap();
@@ -45,7 +45,7 @@ async fn children_of_a_map_node_that_failed_go_on_where_they_did() {
     assert_eq!((told.retried, retried), (2, 2 + 3 * 2));
 }
 
-/// What no retry can put right says so again.
+/// An error that no retry can fix is reported again.
 #[tokio::test(start_paused = true)]
 async fn a_bound_that_was_overrun_is_overrun_again() {
     #[derive(Graph)]

@@ -1,8 +1,8 @@
-//! Forks of runs that have failed, and were retried.
+//! Forks of runs that have failed and were retried.
 
 use super::*;
 
-/// A fork has what was done, and not that it had failed and was retried.
+/// A fork keeps the work, but not the failure and the retry.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_was_retried_is_forked_as_if_it_had_not_failed() {
     let (world, journal) = (World::ill(&["press"]), Arc::new(MemoryJournal::new()));
@@ -22,7 +22,8 @@ async fn a_run_that_was_retried_is_forked_as_if_it_had_not_failed() {
     assert_eq!(forked.records, 2, "before it paid");
 }
 
-/// What is listed can be forked before, whether or not it has left anything in the journal.
+/// A run can be forked before each listed visit, whether or not the visit left records in the
+/// journal.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_forked_before_every_visit_that_is_listed() {
     for (ill, nodes) in [
@@ -77,7 +78,7 @@ async fn a_fork_that_was_interrupted_is_made_anew() {
         assert_eq!(taken, ForkError::Taken { run: id("part") });
         journal.remove(&id("part")).await.unwrap();
     }
-    // One that somebody has resumed is a run like any other.
+    // A fork that was resumed once is a run like any other.
     for (sequence, entry) in
         (0..).zip(whole.iter().take(1).cloned().chain([Entry::Resumed { table: None, taken_by: None }]))
     {
