@@ -1,7 +1,8 @@
-//! Running programs beside a bare `tokio::process::Command` that does the same: `cargo bench -p interlocking-agents --bench programs`.
+//! Compares running programs with a bare `tokio::process::Command` that does the same: `cargo bench -p interlocking-agents
+//! --bench programs`.
 //!
-//! Both start the same programs, write the same input, read and parse the same lines, drain standard error, and wait for the
-//! end, in turns. Ours clears the environment, marks the program, and looks for what it left behind in addition.
+//! Both start the same programs, write the same input, read and parse the same lines, drain standard error, and wait for the end,
+//! in turns. Ours additionally clears the environment, marks the program, and looks for remaining processes.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say so")]
@@ -23,7 +24,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::runtime::{Builder, Runtime};
 
-/// What this program is called with to be the one that is run.
+/// The argument with which this program acts as the measured program.
 const ECHO: &str = "--echo-once";
 
 type Part = fn(&Runtime);
@@ -33,7 +34,7 @@ fn main() {
         return echo_once();
     }
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    // `-- many` measures that alone.
+    // `-- many` measures only that part.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let parts: [(&str, Part); 5] =
         [("one", one_call), ("many", many_calls), ("stream", stream), ("drop", dropped), ("held", held)];
@@ -43,7 +44,7 @@ fn main() {
     }
 }
 
-/// Says when it got its first byte, and when it wrote its last.
+/// Reports the times of its first byte read and of its last byte written.
 fn echo_once() {
     let mut byte = [0];
     std::io::stdin().read_exact(&mut byte).unwrap();
@@ -56,13 +57,13 @@ fn echo_once() {
         .unwrap();
 }
 
-/// Nanoseconds of the clock that all programs share.
+/// Nanoseconds of the clock that all processes share.
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64
 }
 
-/// A call's three times: from its begin until the program has the first byte, from the program's last byte to the parsed
-/// result, and as a whole.
+/// The three times of a call: from its start until the program has the first byte, from the program's last byte to the parsed
+/// result, and in total.
 struct Times {
     first: Duration,
     last: Duration,
@@ -155,7 +156,7 @@ fn one_call(runtime: &Runtime) {
     }
 }
 
-/// As a scripted program is: a shell that reads its prompt and says something.
+/// A scripted program: a shell that reads its prompt and writes an answer.
 const SCRIPT: [&str; 2] = ["-c", "cat >/dev/null; echo '{\"first\":0,\"last\":0}'"];
 
 fn many_calls(runtime: &Runtime) {
@@ -177,7 +178,7 @@ fn many_calls(runtime: &Runtime) {
     );
 }
 
-/// What this process has used of the processors, its children not counted. Other programs do not disturb that as they do times.
+/// The processor time of this process, without its children. Other programs disturb it less than elapsed time.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields = stat.rsplit(')').next().unwrap().split_ascii_whitespace().skip(11).take(2);
@@ -242,7 +243,7 @@ async fn silent() -> Running {
     invocation.start().await.unwrap()
 }
 
-/// For how long dropping a call blocks: one alone, and each of 200 that run.
+/// How long dropping a call blocks: a single call, and each of 200 running calls.
 fn dropped(runtime: &Runtime) {
     let drop_of = |running: Vec<Running>| {
         let _entered = runtime.enter();
@@ -278,7 +279,7 @@ fn dropped(runtime: &Runtime) {
     println!("the same, this process's processor {used:>10.1?} each");
 }
 
-/// What 200 running calls add to this process's memory.
+/// How much memory 200 running calls need in this process.
 fn held(runtime: &Runtime) {
     const CALLS: usize = 200;
     let resident = || {

@@ -1,8 +1,7 @@
-//! What a hundred derived nodes cost the compiler beside a hundred by hand, in CPU seconds beyond an empty crate:
-//! `cargo bench -p interlocking-bench --bench compile`; with `-- each`, where each node has a payload type of its own;
-//! with `-- clap`, beside a hundred arguments of clap's derive; with `-- branches`, what it takes to prove ten parallel
-//! branches sound, beside the ring.
-//! Reads the time of its children from `/proc`, so on Linux only.
+//! Compares the compile time of a hundred derived nodes with a hundred handwritten ones, in CPU seconds beyond an empty
+//! crate: `cargo bench -p interlocking-bench --bench compile`; with `-- each`, each node has a payload type of its own;
+//! with `-- clap`, compares with a hundred arguments of clap's derive; with `-- branches`, compares the time to prove
+//! ten parallel branches sound with the ring. Reads the time of its children from `/proc`, so on Linux only.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 
@@ -28,12 +27,12 @@ impl Package {
         let facade = workspace.join("crates/interlocking").canonicalize().expect("the facade");
         std::fs::create_dir(directory.path().join("src")).expect("a directory");
         std::fs::write(directory.path().join("Cargo.toml"), manifest(name, &facade.to_string_lossy())).expect("a file");
-        // The workspace's versions, so that nothing is fetched.
+        // The workspace's versions, so that nothing is downloaded.
         std::fs::copy(workspace.join("Cargo.lock"), directory.path().join("Cargo.lock")).expect("the lock file");
         Self { directory, source, writes: 0 }
     }
 
-    /// The CPU time of compiling the package, and not its dependencies, from nothing.
+    /// The CPU time of compiling the package from nothing, without its dependencies.
     fn compile(&mut self, command: &str) -> Duration {
         self.cargo(command);
         self.writes += 1;
@@ -75,7 +74,7 @@ fn main() {
     }
 }
 
-/// Both beyond an empty crate.
+/// Prints the comparison; both times are those beyond an empty crate.
 fn beside(subject: String, baseline: String, line: &str) {
     let mut nothing = Package::new("nothing", String::new());
     let (mut subject, mut baseline) = (Package::new("subject", subject), Package::new("baseline", baseline));
@@ -99,7 +98,7 @@ fn by_hand_and_derived(payloads: Payloads) {
             || with_derive.compile(command).saturating_sub(floor),
             || without.compile(command).saturating_sub(floor),
         );
-        // The payloads' own derives take so much longer that little can be told of what lies beyond them.
+        // The payloads' own derives take so much longer that the rest cannot be measured well.
         let goal = (payloads == Payloads::One).then_some(goal);
         println!("{}", comparison.line(&format!("{command}, {NODES} nodes"), 1, goal));
     }

@@ -1,4 +1,4 @@
-//! Dispatch among a hundred nodes beside a hand-written `match` with the same services:
+//! Compares dispatch among a hundred nodes with a handwritten `match` with the same services:
 //! `cargo bench -p interlocking-bench --bench dispatch`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]

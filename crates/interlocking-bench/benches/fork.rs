@@ -1,4 +1,5 @@
-//! A fork to a thousand branches and their join beside a bare `JoinSet`: `cargo bench -p interlocking-bench --bench fork`.
+//! Compares a fork to a thousand branches and their join with a bare `JoinSet`: `cargo bench -p interlocking-bench --bench
+//! fork`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 
@@ -28,7 +29,7 @@ fn report(name: &str, runtime: &Runtime) {
     println!("{}", fork.line(name, branches, Some(1.15)));
 }
 
-/// The same where the run, and the set, are on a thread of the runtime, and not on the one that waits for it.
+/// The same, but the run and the set are on a thread of the runtime instead of the thread that waits.
 fn report_spawned(name: &str, runtime: &Runtime) {
     let branches = u64::from(BRANCHES) * u64::from(ROUNDS);
     let fork = compare(101, || spawned(runtime, graph(ROUNDS)), || spawned(runtime, join_set(ROUNDS)));

@@ -1,4 +1,5 @@
-//! The durable journal beside a bare SQLite transaction: `cargo bench -p interlocking-bench --bench journal`.
+//! Compares the durable journal with a bare SQLite transaction: `cargo bench -p interlocking-bench --bench
+//! journal`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say so")]
@@ -129,7 +130,7 @@ fn prepared(connection: Connection, durability: Durability) -> Connection {
     connection
 }
 
-/// A database with SQLite's own settings and one table.
+/// A database with SQLite's default settings and one table.
 fn one_row(path: &Path, durability: Durability) -> Connection {
     let connection = prepared(Connection::open(path).unwrap(), durability);
     connection.execute_batch("CREATE TABLE record(id INTEGER PRIMARY KEY,body TEXT NOT NULL)").unwrap();
@@ -148,7 +149,7 @@ fn one_row_each(connection: &Connection, count: u64) {
     }
 }
 
-/// A journal's own tables.
+/// A database with a journal's own tables.
 fn same_rows(directory: &Path, durability: Durability) -> Connection {
     drop(SqliteJournal::open(directory).unwrap());
     let connection = prepared(Connection::open(directory.join("journal.db")).unwrap(), durability);
@@ -156,7 +157,7 @@ fn same_rows(directory: &Path, durability: Durability) -> Connection {
     connection
 }
 
-/// The rows that the journal writes for such a record, without finding out what is in them.
+/// Writes the rows that the journal writes for a record, without computing their content.
 fn same_rows_each(connection: &Connection, first: i64, count: u64) {
     let ball = serde_json::to_string(&Ball::new(count)).unwrap();
     for sequence in first..=first + count as i64 {

@@ -1,5 +1,5 @@
-//! A stored chain beside LangGraph's, in turns: `cargo bench -p interlocking-bench --bench peers -- PYTHON`, where PYTHON is an
-//! interpreter that has `langgraph` and `langgraph-checkpoint-sqlite`.
+//! Compares a stored chain with LangGraph's, in turns: `cargo bench -p interlocking-bench --bench peers -- PYTHON`, where
+//! PYTHON is an interpreter that has `langgraph` and `langgraph-checkpoint-sqlite`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say so")]

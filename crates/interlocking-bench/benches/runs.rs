@@ -1,5 +1,5 @@
-//! Ten thousand runs of five nodes of a millisecond each beside as many bare tasks: `cargo bench -p interlocking-bench
-//! --bench runs`, or `--bench runs_mimalloc` for the same with another allocator.
+//! Compares ten thousand runs of five nodes of a millisecond each with as many bare tasks: `cargo bench -p
+//! interlocking-bench --bench runs`, or `--bench runs_mimalloc` for the same with another allocator.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 

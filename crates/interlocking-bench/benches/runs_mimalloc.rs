@@ -1,7 +1,7 @@
-//! The same as `runs` where mimalloc gives both sides their memory: `cargo bench -p interlocking-bench --bench runs_mimalloc`.
+//! The same as `runs` with mimalloc as allocator for both sides: `cargo bench -p interlocking-bench --bench runs_mimalloc`.
 //!
-//! How far apart an allocator puts what one run holds, and in which order it gives that out again, is a good part of what ten
-//! thousand runs cost. This one keeps blocks of one size together, whatever the size.
+//! How far apart an allocator places the memory of one run, and in which order it reuses memory, accounts for a good part of
+//! the cost of ten thousand runs. mimalloc keeps blocks of one size together, whatever the size.
 
 #[path = "runs.rs"]
 mod runs;

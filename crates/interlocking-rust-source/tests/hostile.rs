@@ -1,4 +1,4 @@
-//! Text that somebody wrote to bring down whoever reads it: every check ends with an answer.
+//! Text that is written to crash its reader: every check ends with a result.
 
 use interlocking_rust_source::{
     Denied, Exercise, MAX_BYTES, MAX_DEPTH, PublicApi, Side, Sources, StubMarkers, TestFile, called_names,
@@ -6,7 +6,7 @@ use interlocking_rust_source::{
     test_functions,
 };
 
-/// Runs every check. What each says does not matter here: a stack that overflows ends the process.
+/// Runs every check. The results do not matter here: a stack overflow would end the process.
 fn check_all(text: &str) -> Result<(), String> {
     let markers = StubMarkers::default();
     let own_markers = StubMarkers::parse(["undefined()", "{ a; }"]).map_err(|error| error.to_string())?;
@@ -31,7 +31,7 @@ fn check_all(text: &str) -> Result<(), String> {
     PublicApi::of_file("src/lib.rs", text).map(drop).map_err(|error| error.to_string())
 }
 
-/// Syntax that goes as deep as it is told, as the body of a property.
+/// Syntax with this nesting depth, as the body of a property.
 fn deep(times: usize) -> Vec<(&'static str, String)> {
     let body = |text: String| format!("#[test] fn prop_x() {{ {text} }}");
     let item = |text: String| text;
@@ -88,7 +88,7 @@ fn deep(times: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Names, aliases, closures and functions that lead to each other again and again.
+/// Names, aliases, closures and functions that refer to each other in cycles.
 #[test]
 fn whatever_goes_round_in_circles_comes_to_an_end() {
     let many = |count: usize, each: &dyn Fn(usize) -> String| (0..count).map(each).collect::<String>();
@@ -114,7 +114,7 @@ fn whatever_goes_round_in_circles_comes_to_an_end() {
     }
 }
 
-/// What was not followed to its end is not taken for followed.
+/// What was not followed to its end is not reported as followed.
 #[test]
 fn what_was_left_undone_is_said() {
     let chain: String = (0..400).map(|at| format!("fn f{at}() {{ f{}() }}\n", at + 1)).collect();
@@ -143,7 +143,7 @@ fn whatever_is_nested_is_read_or_refused_with_its_place() {
     }
 }
 
-/// A text in an attribute is read as tokens, too.
+/// A text in an attribute is also parsed as tokens.
 #[test]
 fn what_is_nested_in_a_text_is_read_or_refused() {
     let deep = MAX_BYTES / 2 - 64;

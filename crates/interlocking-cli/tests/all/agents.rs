@@ -1,4 +1,4 @@
-//! Who plays the agents, as options: the same for every graph.
+//! Options that choose the agents: the same for every graph.
 
 use crate::review::Review;
 use crate::support::{Ran, call};
@@ -40,7 +40,7 @@ impl Program {
         call(&self.cli, &self.place, &words, None).await
     }
 
-    /// What was printed, without where.
+    /// The output, without paths.
     async fn page(&self, words: &[&str]) -> String {
         let place = self.place.path().display().to_string();
         let mut ran = self.run(words).await;
@@ -60,7 +60,7 @@ async fn an_option_or_a_file_says_who_plays() {
         let words = if by_file { ["--agents", &file] } else { ["--agent", &option] };
         let ran = review.run(&words).await;
         assert_eq!(ran.exit, 3, "{ran:?}");
-        // The option goes before the file: a script that nobody plays is not read.
+        // The option overrides the file: a script that is not used is not read.
         let absent = review.file("absent.toml", "[roles]\ndraft = 'scripted:none.toml'\n");
         let ran = review.run(&["--run-id", "r2", "--agents", &absent, "--agent", &option]).await;
         assert!(ran.exit == 2 && ran.stderr.contains("--run-id"), "two names: {ran:?}");

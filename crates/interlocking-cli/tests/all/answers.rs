@@ -1,4 +1,4 @@
-//! A person's answer, and what comes of it.
+//! A person's answer, and its effect.
 
 use crate::support::Program;
 use expect_test::expect;
@@ -65,7 +65,7 @@ async fn answers_come_from_files_and_pipes_and_may_send_back() {
     assert_eq!(review.call(&["resume", "r1", "--quiet"]).await.exit, 0);
 }
 
-/// What is refused changes nothing.
+/// A refused answer changes nothing.
 #[tokio::test]
 async fn answers_that_nobody_can_use_are_refused() {
     let review = Program::new();

@@ -1,4 +1,4 @@
-//! What a run has beside its journal goes with it when it is cancelled.
+//! Cancelling a run also removes what it has outside the journal.
 
 use crate::review::Review;
 use crate::support::{Ink, Program, writer};
@@ -6,7 +6,8 @@ use interlocking::cli::{Cli, CommandError, Start};
 use interlocking::prelude::*;
 use std::sync::{Arc, Mutex};
 
-/// Nobody executes the run, nor does while its things are removed. If that fails, it is told how to do it again.
+/// No process executes the run, also not during the removal. If the removal fails, the message says how to
+/// repeat it.
 #[tokio::test]
 async fn who_cancels_a_run_that_nobody_executes_clears_up() {
     let cleared = Arc::new(Mutex::new(Vec::new()));

@@ -51,7 +51,7 @@ async fn child_runs_are_shown_answered_and_removed_with_their_parent() {
     let waits = call(&["run", "--run-id", "e1", "--input", r#"["tides", "storms"]"#, "--quiet"]).await;
     assert_eq!(waits.exit, 3, "{waits:?}");
     let shown = call(&["show", "e1"]).await;
-    // Which child begins first is not said.
+    // The children may begin in any order.
     let page = shown.page();
     for child in ["e1-df9154e97ad81b3b  Review  waiting", "e1-b39f6ef5c0229eff  Review  waiting"] {
         assert!(page.contains(child), "{page}");
@@ -68,7 +68,7 @@ async fn child_runs_are_shown_answered_and_removed_with_their_parent() {
         let child = child["run"].as_str().unwrap();
         let answered = call(&["answer", child, r#"{"approved": true}"#]).await;
         assert_eq!(answered.exit, 0, "{answered:?}");
-        // Once one of them is answered, the run can go on; what remains is asked of the whole.
+        // Once one question is answered, the run can go on; the other is asked for the whole tree.
         assert_eq!(call(&["show", "e1", "--json"]).await.json()["state"], "stopped");
     }
     let finished = call(&["resume", "e1", "--quiet"]).await;
@@ -77,7 +77,7 @@ async fn child_runs_are_shown_answered_and_removed_with_their_parent() {
     let account = call(&["show", "e1", "--json"]).await.json();
     assert_eq!((&account["usage"]["cost"], &account["total"]["cost"]), (&0.into(), &25_000.into()));
 
-    // The children ended first, and are kept for as long as their parent is.
+    // The children ended first, and are kept as long as their parent.
     assert_eq!(call(&["run", "--run-id", "e2", "--input", r#"["x"]"#, "--quiet"]).await.exit, 3);
     let would = call(&["prune", "--keep-last", "1", "--dry-run", "--json"]).await.json();
     assert_eq!(would["runs"].as_array().unwrap().len(), 3);

@@ -20,7 +20,7 @@ async fn the_documentation_has_every_command_and_option() {
         let options = help.split_whitespace().filter(|word| word.starts_with("--"));
         for option in options.map(|word| word.trim_end_matches([',', '.', ')', ';', ':', '`'])) {
             let own = ["--crash", "--help"].contains(&option);
-            // A fork's new name is not worth a line.
+            // The new name of a fork needs no line on the page.
             assert!(
                 own || option == "--run-id" || page.contains(option),
                 "{option} of {command} is not in docs/book/src/cli.md"

@@ -1,11 +1,11 @@
-//! The file of `--events`: whoever reads it finds what happened, in which run, and when.
+//! The file of `--events` says what happened, in which run, and when.
 
 use crate::support::Program;
 use interlocking::runtime::{Event, EventKind, Journal};
 use interlocking_sqlite::SqliteJournal;
 use std::fs;
 
-/// The events in the file after a command, which are its own and those of the commands before it.
+/// The events in the file after a command: those of this command, and of the commands before it.
 async fn told(program: &Program, words: &[&str], exit: u8) -> Vec<Event> {
     let file = program.place.path().join("events.jsonl");
     let ran = program.call(&[words, &["--quiet", "--events", file.to_str().unwrap()]].concat()).await;

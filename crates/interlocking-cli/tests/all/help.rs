@@ -1,4 +1,4 @@
-//! What `--help` says, of programs and of their commands, as a stranger reads it.
+//! The `--help` of programs and of their commands, as a new user reads it.
 
 use crate::help_is_whole::help_is_whole;
 use crate::processes::call;
@@ -31,8 +31,8 @@ fn each_program_says_all_of_itself() {
     help_is_whole(|words| call(directory.path(), words).1);
 }
 
-/// The documentation of the structs that options are taken from stands nowhere in place of what a command does: neither that of
-/// the library's, some of which is long, nor that of the program's.
+/// A command's help never shows the documentation of the structs from which its options are taken: neither the library's, some
+/// of which is long, nor the program's.
 #[tokio::test]
 async fn documentation_of_options_is_not_what_a_command_is_for() {
     let set_up = |_: Agents, _: Start| async { Ok(Run::new(Review::default())) };
@@ -48,7 +48,7 @@ async fn documentation_of_options_is_not_what_a_command_is_for() {
     }
 }
 
-/// Both are made of the commands that there are, the program's own included.
+/// Both list all commands, including those of the program.
 #[tokio::test]
 async fn completions_and_the_manual_page_have_every_command() {
     let program = Program::new();

@@ -1,4 +1,4 @@
-//! What agents, people and journals say reaches no terminal as anything but text.
+//! Text of agents, people and journals reaches a terminal as text only.
 
 use crate::review::Review;
 use crate::support::{Ink, Ran, call};
@@ -54,7 +54,7 @@ async fn nothing_that_steers_a_terminal_is_printed() {
         assert_harmless(words, &ran);
         assert!(!ran.stdout.is_empty() || !ran.stderr.is_empty(), "{words:?}");
     }
-    // As data it is what it was.
+    // As data it is unchanged.
     let shown = call(&cli, &place, &["show", "r1", "--json"], None).await.json();
     assert_eq!(shown["executions"][1]["question"]["question"]["draft"], HOSTILE);
 }

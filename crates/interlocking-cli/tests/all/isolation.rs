@@ -1,4 +1,5 @@
-//! A run that demands isolation where there is none: refused, unless it is told to go on.
+//! A run that demands isolation where there is none: refused, unless the user accepts weaker
+//! isolation.
 
 use crate::support::call;
 use askama::Template;

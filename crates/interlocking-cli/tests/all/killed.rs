@@ -1,5 +1,5 @@
-//! Runs whose process is killed, resumed by the library: what the agent's programs left is ended before anything is
-//! started, or named.
+//! Runs whose process is killed, resumed by the library: remaining programs of the agent are ended before anything is started, or
+//! are named.
 
 use crate::isolation::{Alone, Write};
 use interlocking::agents::program::Secret;
@@ -18,17 +18,17 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What the other process is to do: to `start` the run or to `resume` it, or the `scene` of a test.
+/// The task of the other process: to `start` the run or to `resume` it, or the `scene` of a test.
 const TASK: &str = "INTERLOCKING_TEST_TASK";
 const PLACE: &str = "INTERLOCKING_TEST_PLACE";
-/// Where the model is; without, the agent plays a script.
+/// The address of the model; without it, the agent plays a script.
 const MODEL: &str = "INTERLOCKING_TEST_MODEL";
 
-/// Two that stay, one of them in a session of its own, and whoever started them waits.
+/// Two processes that stay, one of them in a session of its own; the shell that started them waits.
 const STAY: &str =
     "setsid sh -c 'echo $$ > far; exec sleep 300' & sh -c 'echo $$ > near; exec sleep 300' & echo x >> begun; wait";
 
-/// Says who of those that stay lives when this is done.
+/// Reports which of the remaining processes live.
 fn look(desk: &Path) -> String {
     let desk = desk.display();
     format!(
@@ -61,7 +61,7 @@ fn run(place: &Path) -> Run<Alone> {
         .with_agent_for_others(agent)
 }
 
-/// The real program, which looks around whenever it is started.
+/// The real program, which reports the remaining processes whenever it is started.
 fn claude(place: &Path, model: &str) -> ClaudeCode {
     let settings = ClaudeSettings {
         program: place.join("claude"),
@@ -75,7 +75,7 @@ fn claude(place: &Path, model: &str) -> ClaudeCode {
     ClaudeCode::new(settings).with_key(Secret::new("sk-ant-test"))
 }
 
-/// Not a test of its own: what the other processes do.
+/// Not a test of its own: the code of the other processes.
 #[tokio::test(flavor = "multi_thread")]
 async fn another_process() {
     let (Ok(task), Some(place)) = (std::env::var(TASK), std::env::var_os(PLACE)) else { return };
@@ -88,7 +88,7 @@ async fn another_process() {
     }
 }
 
-/// What comes of taking the run up.
+/// The result of resuming the run.
 async fn said(place: &Path) -> String {
     match run(place).resume().await {
         Ok(report) => format!("{:?}", report.outcome),
@@ -113,7 +113,7 @@ fn new_place() -> tempfile::TempDir {
     place
 }
 
-/// The runner, once the agent's command has begun.
+/// The runner process, once the agent's command has begun.
 struct Runner(Child);
 
 impl Drop for Runner {
@@ -141,7 +141,7 @@ impl Runner {
         self.0.wait().unwrap();
     }
 
-    /// The one that would end what is left: killed as well, by a person or by a program that knows of it.
+    /// Kills the process that would end the remaining programs, as a person or a malicious program may.
     fn kill_guard(&self) {
         let is_guard = |number: &u32| {
             let line = fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
@@ -152,7 +152,7 @@ impl Runner {
         kill(processes().find(is_guard).unwrap());
     }
 
-    /// Those that have its mark.
+    /// The processes with the runner's mark.
     fn programs(&self) -> Vec<u32> {
         let its = format!("{}-", self.0.id());
         let is_marked = |number: &u32| {
@@ -174,7 +174,7 @@ fn kill(number: u32) {
     kill_process(Pid::from_raw(number.cast_signed()).unwrap(), Signal::KILL).unwrap();
 }
 
-/// Whether it has ended within some seconds: who was killed may take a moment.
+/// Whether `is_there` becomes false within some seconds: a killed process may take a moment.
 fn ends(is_there: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while is_there() {
@@ -190,8 +190,8 @@ fn read(place: &Path, name: &str) -> String {
     fs::read_to_string(desk(place).join(name)).unwrap_or_default()
 }
 
-/// The runner is killed in the midst of a command of the agent, with the one that ends what it leaves and without; then the run is
-/// resumed.
+/// Kills the runner during a command of the agent, with the guard that ends the remaining programs and without; then resumes the
+/// run.
 fn is_taken_up(start: impl Fn(&Path) -> Command) {
     for guard_lives in [true, false] {
         let place = new_place();
@@ -239,8 +239,8 @@ fn the_same_with_the_real_claude_code_in_the_midst_of_a_command() {
     });
 }
 
-/// What this runs in has its own numbers for processes, and `/proc` shows them to it if it is `mounted` anew. None where this user
-/// may not have that.
+/// Runs the program in a process namespace of its own, which `/proc` shows if it is `mounted` anew. `None` if this user may not
+/// create one.
 fn apart(program: &Path, mounted: bool, task: &str, place: &Path) -> Option<Command> {
     let mut options = vec!["--pid", "--fork", "--kill-child"];
     options.extend(mounted.then_some("--mount-proc"));
@@ -276,7 +276,7 @@ fn a_run_is_not_taken_up_where_nobody_can_see_what_is_left() {
     assert_eq!(read(place, "begun"), "x\n", "nothing was started again");
 }
 
-/// Nobody from outside ends those in there.
+/// No process outside the namespace can end the processes inside.
 #[test]
 fn a_run_is_not_taken_up_while_a_process_of_another_user_is_left_which_is_named() {
     let place = new_place();
@@ -288,7 +288,7 @@ fn a_run_is_not_taken_up_while_a_process_of_another_user_is_left_which_is_named(
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-/// As the system's user: the run is another user's.
+/// Run as root: the run belongs to another user.
 fn a_process_of_another_user(place: &Path) {
     const NOBODY: u32 = 65534;
     let copy = place.join("program");
@@ -304,7 +304,7 @@ fn a_process_of_another_user(place: &Path) {
     };
     Runner::start(&mut nobodys("start"), place).kill();
 
-    // It came of a program of a runner that has ended, as its limit of file locks says.
+    // Its limit of file locks says that it descends from a program of a runner that has ended.
     let mut ended = Command::new("true").spawn().unwrap();
     ended.wait().unwrap();
     let limit = 1_000_000_000_000_000_000 + (9_999_999 - u64::from(ended.id())) * 100_000_000_000 + 1;

@@ -128,7 +128,7 @@ async fn one_that_executes_nothing_prints_and_refuses_as_the_others_do() {
     assert!(none.stderr.starts_with("error: there is no journal\n"), "{}", none.stderr);
 }
 
-/// Progress, closing lines, exit codes and JSON are those of `run` and `resume`, and the other commands know the run.
+/// Progress, closing lines, exit codes and JSON are as for `run` and `resume`, and the other commands know the run.
 #[tokio::test]
 async fn one_that_executes_a_run_does_it_as_run_does() {
     let program = program();

@@ -1,4 +1,4 @@
-//! What a program has made ready for a run goes from where it is set up to where it ends, or to where it is abandoned.
+//! What a program prepares for a run lasts from its setup to the run's end, or until the run is abandoned.
 
 use crate::review::{Review, Topic};
 use crate::support::{Ink, call, writer};
@@ -81,12 +81,12 @@ async fn what_is_set_up_is_what_the_ending_has() {
     assert_eq!(only_new.exit, 2);
     assert!(only_new.stderr.starts_with("error: unexpected argument '--shore' found\n"), "{}", only_new.stderr);
 
-    // What was executed is no refusal, whatever comes after it.
+    // A run that was executed was not refused, whatever happens after it.
     let sunk = run(&["run", "--run-id", "r0", "--shore", "Atlantis"]).await;
     assert_eq!(sunk.exit, Exit::Failed.code(), "{sunk:?}");
     assert!(sunk.stderr.ends_with("error: the shore is gone\n"), "{}", sunk.stderr);
 
-    // It does not start, or cannot be watched.
+    // The run does not start, or cannot be watched.
     let taken = run(&["run", "--run-id", "r1", "--shore", "Sark"]).await;
     assert_ne!(taken.exit, 0);
     assert!(taken.stderr.contains("the shore is not tidy\n"), "{}", taken.stderr);

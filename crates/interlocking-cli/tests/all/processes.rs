@@ -12,7 +12,7 @@ fn review(directory: &Path, words: &[&str]) -> Command {
     example("review", directory, words)
 }
 
-/// A program, in `directory`, with nothing of this process's environment that it looks at.
+/// A program, in `directory`, without the variables of this process's environment that it reads.
 pub(crate) fn example(name: &str, directory: &Path, words: &[&str]) -> Command {
     let mut path = std::env::current_exe().unwrap();
     // target/debug/deps/all-… → target/debug/examples/review
@@ -40,7 +40,7 @@ fn interrupt(program: &Child) {
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
 }
 
-/// Waits until the program has written that the agent is at work.
+/// Waits until the program has written the event that the agent works.
 fn until_at_work(events: &Path) {
     let started = Instant::now();
     while !fs::read_to_string(events).unwrap_or_default().contains("\"event\":\"started\"") {
@@ -71,7 +71,7 @@ fn a_person_answers_from_another_process() {
     );
 }
 
-/// An interrupt is no end.
+/// An interrupt does not end the run.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_is_resumed() {
@@ -95,7 +95,7 @@ fn an_interrupted_run_is_resumed() {
     let (_, shown, _) = call(at, &["show", "r1"]);
     assert!(shown.contains("draft.1  interrupted"), "{shown}");
 
-    // A wish from another process ends the one that has it.
+    // A request from another process cancels the run in the process that executes it.
     let program = start(&["resume", "r1"], "events-2.jsonl");
     let (exit, _, stderr) = call(at, &["cancel", "r1"]);
     assert_eq!(exit, Some(0), "{stderr}");
@@ -103,7 +103,7 @@ fn an_interrupted_run_is_resumed() {
     assert_eq!(exit, Some(6), "{stderr}");
     assert!(stderr.contains("r1 was cancelled"), "{stderr}");
 
-    // What was cancelled goes on as another run.
+    // A cancelled run goes on as another run.
     let (exit, stdout, stderr) = call(at, &["fork", "r1"]);
     assert_eq!((exit, stdout.as_str()), (Some(0), "r1-fork\n"), "{stderr}");
     let (exit, _, stderr) = call(at, &["resume", "r1-fork", "--quiet"]);
@@ -118,7 +118,8 @@ fn a_second_interrupt_ends_the_process_at_once() {
     let mut command = review(directory.path(), &["run", "tides", "--run-id", "r1", "--warm-up", "600"]);
     let mut program = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let started = Instant::now();
-    // The journal is opened when interrupts are listened to, and before the writer warms up.
+    // The journal is opened after the program has begun to listen for interrupts, and before the writer
+    // warms up.
     while !directory.path().join(".interlocking/journal.db").exists() {
         assert!(started.elapsed() < Duration::from_secs(60), "the program does not start");
         std::thread::sleep(Duration::from_millis(10));
@@ -134,7 +135,7 @@ fn a_second_interrupt_ends_the_process_at_once() {
     assert_eq!(listed.1.trim(), "[]", "it had not begun: {listed:?}");
 }
 
-/// A program of a runner that was killed is told by the mark in its environment, which names that runner.
+/// A program of a killed runner is recognised by the mark in its environment, which names that runner.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_resume_ends_what_a_killed_runner_left_before_it_starts_anything() {
@@ -155,7 +156,7 @@ fn a_resume_ends_what_a_killed_runner_left_before_it_starts_anything() {
     assert!(ended.is_some_and(|ended| !ended.success()), "what was left went on: {ended:?}");
 }
 
-/// Whatever it was before, and whatever the process's umask is.
+/// Whatever the permissions were before, and whatever the process's umask is.
 #[cfg(unix)]
 #[test]
 fn what_a_run_leaves_is_its_users_alone() {

@@ -1,4 +1,4 @@
-//! What cannot be done is refused with what, where and what to do, and nothing is done.
+//! Refusals name what, where and what to do, and change nothing.
 
 use crate::support::{Program, call};
 use expect_test::expect;
@@ -94,11 +94,11 @@ async fn runs_of_others_are_left_alone() {
     assert_eq!(review.call(&["prune", "--keep-last", "0", "--unfinished"]).await.exit, 0);
     drop(claim);
     assert_eq!(journal.load(&"r1".parse().unwrap()).await.unwrap().len(), before, "nothing was recorded, or removed");
-    // A claim that is dropped is given back a moment later.
+    // A dropped claim is released a moment later.
     while review.call(&["list", "--json"]).await.json()[0]["state"] == "running" {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    // Whoever takes it up finds the wish.
+    // The next process that resumes the run finds the request.
     assert_eq!(review.call(&["resume", "r1", "--quiet"]).await.exit, 6);
 }
 
@@ -117,7 +117,7 @@ async fn a_journal_that_cannot_be_used_is_told() {
     assert!(error["error"]["what"].as_str().unwrap().contains("is damaged"), "{error}");
 }
 
-/// A program's own refusal has its causes.
+/// The message for a program's own refusal includes its causes.
 #[tokio::test]
 async fn what_the_program_refuses_is_told_with_its_causes() {
     let place = tempfile::tempdir().unwrap();
@@ -145,7 +145,7 @@ async fn a_budget_ends_a_run_that_can_go_on() {
     assert_eq!(more.exit, 3, "{more:?}");
 }
 
-/// Whoever waits for the run is told what it waits for; at a terminal, which has nothing to read, it does not wait.
+/// The user is told what the run waits for; at a terminal without input, the run does not wait.
 #[tokio::test]
 async fn a_run_says_that_it_reads_standard_input() {
     let program = Program::new();

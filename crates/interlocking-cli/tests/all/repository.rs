@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 held!(Pair);
 
-/// The agents, of whom the one that checks can be made to wait, or to fail.
+/// The agents. The agent that checks can be made to wait, or to fail.
 const SCRIPT: &str = r#"
 [[turn]]
 times = "any"
@@ -82,13 +82,13 @@ impl Scene {
         self.call(&run_words(more))
     }
 
-    /// What `show` tells of run `r1`, if it is there.
+    /// The output of `show` for run `r1`, if there is one.
     fn show(&self) -> Option<Value> {
         let (exit, stdout, _) = self.call(&["show", "r1", "--json"]);
         (exit == Some(0)).then(|| serde_json::from_str(&stdout).unwrap())
     }
 
-    /// What differs from what there was before there was a run, but for the branch and for the journal.
+    /// What differs from the state before the run, except for the branch and the journal.
     fn left(&self) -> Vec<String> {
         let names = |directory: &str| -> Vec<String> {
             let entries = fs::read_dir(self.at(directory)).into_iter().flatten();
@@ -103,7 +103,7 @@ impl Scene {
         left
     }
 
-    /// A run whose agent that checks is at work for as long as one likes.
+    /// A run whose checking agent works for as long as the test needs.
     fn spawn(&self, more: &[&str]) -> Running {
         let slow = SCRIPT
             .replace("HELLO", "hello")
@@ -127,7 +127,7 @@ impl Scene {
         running
     }
 
-    /// A text in which this scene's places are the same as any other's.
+    /// A text with this scene's paths replaced.
     fn page(&self, (exit, stdout, stderr): (Option<i32>, String, String)) -> String {
         let text = format!("exit {}\n{stdout}{stderr}", exit.unwrap());
         steady(&text.replace(self.place.path().to_str().unwrap(), "PLACE"))
@@ -140,7 +140,7 @@ fn run_words<'w>(more: &[&'w str]) -> Vec<&'w str> {
     [&words, more].concat()
 }
 
-/// A process, which ends with the test.
+/// A process that ends with the test.
 struct Running(Child);
 
 impl Running {
@@ -161,7 +161,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error} in {text}"))
 }
 
-/// The result is printed, and written where it is wanted; nothing is left but the journal, and what is remembered of the run.
+/// The result is printed, and written to the given file; nothing is left except the journal and the run's record.
 #[test]
 fn what_two_agents_write_is_landed_and_accounted_for() {
     let scene = Scene::new();
@@ -184,7 +184,7 @@ fn what_two_agents_write_is_landed_and_accounted_for() {
     assert_eq!(scene.left(), ["journal/pair/r1.json"]);
 }
 
-/// Killed where one side is written and the other is not: the other process needs the run's name and nothing else.
+/// Killed when one side is written and the other is not: the other process needs only the run's name.
 #[test]
 fn a_run_that_is_killed_is_resumed_by_its_name() {
     let scene = Scene::new();
@@ -199,7 +199,7 @@ fn a_run_that_is_killed_is_resumed_by_its_name() {
     assert_eq!(account["usage"]["cost"], 12_500, "what was written is not written again");
     assert_eq!(fs::read_to_string(scene.at("result.json")).unwrap(), stdout);
 
-    // And it is kept, as was said then.
+    // The directory is kept, as requested at the start.
     assert!(stderr.contains(&format!("Kept        {}\n", scene.at("work/r1").display())), "{stderr}");
     assert_eq!(fs::read_to_string(scene.at("work/r1/result.json")).unwrap(), stdout);
     assert!(scene.at("work/r1/worktrees/r1/merge/check.sh").exists());
@@ -208,7 +208,7 @@ fn a_run_that_is_killed_is_resumed_by_its_name() {
     assert!(again.2.starts_with("error: there is a run `r1` in the journal\n"), "{}", again.2);
 }
 
-/// Somebody executes it, or it cannot be watched: what is remembered of it is what it was.
+/// The run is being executed, or cannot be watched: its record stays unchanged.
 #[test]
 fn a_resume_that_is_refused_changes_nothing_for_the_next_one() {
     let scene = Scene::new();
@@ -230,7 +230,7 @@ fn a_resume_that_is_refused_changes_nothing_for_the_next_one() {
     assert_eq!(scene.left(), ["journal/pair/r1.json"]);
 }
 
-/// The check puts files where directories are to be removed or a file is to be written.
+/// The check creates files that block the removal of directories and the writing of a file.
 #[test]
 fn what_cannot_be_written_or_removed_at_the_end_keeps_no_result_back() {
     let scene = Scene::new();
@@ -261,7 +261,7 @@ fn nothing_is_left_of_a_run_that_is_cancelled_while_nobody_executes_it() {
     assert!(!scene.repository().archived().unwrap().is_empty(), "what was committed is kept");
 }
 
-/// It is told what is kept of it; once its cause is gone it goes on at the node that failed.
+/// The output says what is kept of the run; once the cause is gone, the run goes on at the failed node.
 #[test]
 fn a_run_that_fails_leaves_its_work_in_the_archive_and_is_retried() {
     let scene = Scene::new();
@@ -278,7 +278,7 @@ fn a_run_that_fails_leaves_its_work_in_the_archive_and_is_retried() {
     assert!(stderr.contains("  refs/interlocking/archive/r1/merge-"), "{stderr}");
     assert_eq!(scene.left(), ["journal/pair/r1", "journal/pair/r1.json"], "and what its agents remember");
 
-    // Whoever looks on lets the greeting be in capitals.
+    // The check's `sh` is replaced by a program that always succeeds.
     let shell = scene.at("bin");
     fs::create_dir(&shell).unwrap();
     let path = format!("{}:{}", shell.display(), std::env::var("PATH").unwrap());
@@ -340,7 +340,7 @@ fn what_cannot_be_is_refused_before_anything_is_done() {
         &["--script", "bad.toml"],
         &["--agent", "chekc=claude"],
     ] {
-        // What is given again goes before what the scene gives.
+        // An option given in `more` replaces the scene's.
         let mut words = run_words(more);
         for option in more.iter().filter(|word| word.starts_with("--")) {
             let at = words.iter().position(|word| word == option).unwrap();
@@ -365,7 +365,7 @@ fn what_cannot_be_is_refused_before_anything_is_done() {
     expect_test::expect_file!["../refused.txt"].assert_eq(&pages);
 }
 
-/// What another process must know is gone.
+/// The record that another process needs is gone.
 #[test]
 fn a_run_of_which_nothing_is_known_any_more_is_refused_with_what_to_do() {
     let scene = Scene::new();

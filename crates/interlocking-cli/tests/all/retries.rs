@@ -1,4 +1,4 @@
-//! A run that has failed is resumed where it did: `resume --retry`.
+//! A failed run is resumed at the failure: `resume --retry`.
 
 use crate::support::Program;
 use expect_test::expect;
@@ -8,7 +8,7 @@ async fn a_run_that_has_failed_is_retried() {
     let review = Program::new();
     let failed = review.call(&["run", "--run-id", "r1", "--input", "\"storms\"", "--crash", "--quiet"]).await;
     assert_eq!(failed.exit, 1);
-    // A resume tells how it ended, and does nothing.
+    // A plain resume reports how the run ended, and does nothing.
     assert_eq!(review.call(&["resume", "r1", "--quiet"]).await.page(), failed.page());
     assert_eq!(review.call(&["resume", "r1", "--retry", "--crash", "--quiet"]).await.exit, 1);
     expect![[r#"
@@ -31,7 +31,7 @@ async fn a_run_that_has_failed_is_retried() {
         `review answer r1 JSON --journal PLACE` answers.
     "#]]
     .assert_eq(&review.call(&["show", "r1"]).await.page());
-    // Now it waits for a person.
+    // The run waits for a person.
     expect![[r#"
         exit 2
         ! error: run `r1` has not failed, so there is nothing to retry: it has not ended, resume it

@@ -11,7 +11,7 @@ use std::io::{self, Cursor, Read, Write};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
-/// What was printed.
+/// The printed text.
 #[derive(Clone, Default)]
 pub(crate) struct Paper(Arc<Mutex<Vec<u8>>>);
 
@@ -32,7 +32,7 @@ impl Paper {
     }
 }
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) exit: u8,
@@ -45,7 +45,7 @@ impl Ran {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
     }
 
-    /// All of it on one page, with everything that is not the same twice made the same.
+    /// The whole result on one page, with everything that varies between runs replaced.
     pub(crate) fn page(&self) -> String {
         let page = format!("exit {}\n{}{}", self.exit, self.stdout, behind("! ", &self.stderr));
         steady(&page)
@@ -56,7 +56,7 @@ fn behind(mark: &str, text: &str) -> String {
     text.lines().map(|line| format!("{}\n", format!("{mark}{line}").trim_end())).collect()
 }
 
-/// The same text for every run: times, durations, sessions and places are replaced.
+/// Replaces what varies between runs: times, durations, sessions and places.
 pub(crate) fn steady(text: &str) -> String {
     let mut steady = String::new();
     for line in text.lines() {
@@ -113,17 +113,17 @@ impl Program {
         Self { cli: Cli::new("review", set_up), place: tempfile::tempdir().unwrap() }
     }
 
-    /// Calls it, and gives what it printed.
+    /// Calls the program, and gives what it printed.
     pub(crate) async fn call(&self, words: &[&str]) -> Ran {
         call(&self.cli, &self.place, words, None).await
     }
 
-    /// The same with something to read.
+    /// The same with text on standard input.
     pub(crate) async fn call_with(&self, words: &[&str], input: &str) -> Ran {
         call(&self.cli, &self.place, words, Some(Box::new(Cursor::new(input.to_owned())))).await
     }
 
-    /// A run that waits for a person.
+    /// Makes a run that waits for a person.
     pub(crate) async fn waiting(&self, run: &str) {
         let ran = self.call(&["run", "--run-id", run, "--input", "\"tides\"", "--quiet"]).await;
         assert_eq!(ran.exit, 3, "{ran:?}");
@@ -142,7 +142,7 @@ pub(crate) async fn call<G: interlocking::graph::Graph, S: Args + 'static, E: Ar
     let journal = place.path().join("journal");
     let mut all = vec!["program".to_owned()];
     all.extend(words.iter().map(|word| (*word).to_owned()));
-    // What tells of the program has no journal.
+    // Commands about the program itself have no journal.
     if words.first().is_none_or(|word| !["graph", "completions", "man"].contains(word)) {
         all.extend(["--journal".to_owned(), journal.display().to_string()]);
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const ROWS: u16 = 24;
 
-/// What stood there before.
+/// The content of the terminal before the program starts.
 const BEFORE: &str = "$ review run tides\r\n";
 
 fn size(cells: u16) -> NonZero<u16> {
@@ -27,13 +27,13 @@ fn set_width(terminal: &File, columns: u16) {
 /// What a terminal does with its rows when its width changes.
 #[derive(Clone, Copy, Debug)]
 enum Resizing {
-    /// It breaks what no longer fits, and joins it again: VTE, kitty, tmux and most others.
+    /// It wraps rows that no longer fit, and joins them again later: VTE, kitty, tmux and most others.
     Reflows,
     /// It cuts off what no longer fits: xterm.
     Crops,
 }
 
-/// A program's terminal: what is on it after each piece that was written.
+/// A program's terminal: its content after each piece of output.
 struct Screens {
     seen: Vec<Vec<String>>,
     columns: u16,
@@ -41,7 +41,7 @@ struct Screens {
 }
 
 impl Screens {
-    /// Runs the program in a terminal so wide until it ends.
+    /// Runs the program until it ends, in a terminal with so many columns.
     fn of(columns: u16, words: &[&str], environment: &[(&str, &str)]) -> Self {
         Self::looked_at(columns, words, environment, |_, _, _| {})
     }
@@ -67,7 +67,7 @@ impl Screens {
         let mut screens = Self { seen: Vec::new(), columns, last: vt100::Parser::new(size(ROWS), size(columns), 0) };
         screens.last.process(BEFORE.as_bytes());
         let mut program = command.spawn().unwrap();
-        // Its ends of the terminal are the only ones from here on: reading fails once it has ended.
+        // Only the program has its end of the terminal open from here on: reading fails once the program has ended.
         drop(command);
         while screens.read(&mut terminal) {
             look(&mut screens, &mut terminal, &program);
@@ -76,7 +76,7 @@ impl Screens {
         screens
     }
 
-    /// Reads a piece, unless there will be none.
+    /// Reads a piece of output; false at the end.
     fn read(&mut self, terminal: &mut File) -> bool {
         let mut piece = [0; 4096];
         let read = terminal.read(&mut piece).unwrap_or_default();
@@ -85,8 +85,8 @@ impl Screens {
         read > 0
     }
 
-    /// Makes the terminal so wide between two pieces, as a person does: the program stands still meanwhile, and all that it has written is
-    /// there.
+    /// Resizes the terminal between two pieces, as a person does: the program is stopped meanwhile, and everything that it has
+    /// written has been read.
     fn resize_between(&mut self, columns: u16, resizing: Resizing, terminal: &mut File, program: &Child) {
         let program = Pid::from_child(program);
         kill_process(program, Signal::STOP).unwrap();
@@ -106,7 +106,7 @@ impl Screens {
             Resizing::Reflows => {
                 let screen = self.last.screen();
                 let (row, column) = screen.cursor_position();
-                // What stands before the cursor, and all: what was broken is joined.
+                // The text before the cursor, and the whole text: wrapped rows are joined.
                 let (mut before, mut all) = (String::new(), String::new());
                 for (number, text) in (0..).zip(screen.rows(0, self.columns)) {
                     if number == row {
@@ -126,7 +126,7 @@ impl Screens {
         self.columns = columns;
     }
 
-    /// What is on it, row by row, without the spaces at their ends.
+    /// The content row by row, without trailing spaces.
     fn rows(&self) -> Vec<String> {
         self.last.screen().rows(0, self.columns).map(|row| row.trim_end().to_owned()).collect()
     }
@@ -135,13 +135,13 @@ impl Screens {
         self.rows().join("\n")
     }
 
-    /// The rows that were ever on it and are drawn over.
+    /// The rows that were ever shown and are redrawn.
     fn live_lines(&self) -> Vec<&str> {
         self.seen.iter().flatten().map(String::as_str).filter(|row| is_live(row)).collect()
     }
 }
 
-/// Whether a line begins with what moves.
+/// Whether a line begins with the spinner.
 fn is_live(line: &str) -> bool {
     line.starts_with(|first| ('\u{2800}'..='\u{28ff}').contains(&first))
 }
@@ -151,7 +151,7 @@ const RUN: [&str; 6] = ["run", "tides", "--run-id", "r1", "--delay", "1500ms"];
 /// Long enough to be drawn.
 const SHORT_RUN: [&str; 6] = ["run", "tides", "--run-id", "r1", "--delay", "600ms"];
 
-/// Judges both cases at once: a program at a terminal waits most of its time.
+/// Judges both cases concurrently: a program at a terminal waits most of its time.
 fn each<T: Send>(cases: [T; 2], judge: impl Fn(T) + Copy + Send) {
     std::thread::scope(|scope| cases.into_iter().for_each(|case| drop(scope.spawn(move || judge(case)))));
 }
@@ -167,7 +167,7 @@ fn a_terminal_shows_what_runs_and_keeps_what_was_done() {
     let moves = |line: &&&str| line.chars().next();
     assert!(of_node.iter().filter_map(moves).any(|first| Some(first) != moves(&of_node[0])), "it moves: {live:?}");
     assert!(live.iter().any(|line| line.ends_with(" s  $0.00 so far")), "{live:?}");
-    // Where it has ended there are lines for good alone.
+    // After the end there are permanent lines only.
     let text = screens.text();
     assert!(!text.lines().any(is_live), "{text}");
     assert_eq!(text.matches(" s  draft ").count(), 1, "{text}");
@@ -197,7 +197,8 @@ fn a_resized_terminal_that_crops_has_no_line_broken_or_lost() {
     each([true, false], |is_wide_soon| resized(Resizing::Crops, is_wide_soon));
 }
 
-/// The terminal becomes narrow while a node works; and wide again soon, or after the end, so that lines for good are written meanwhile.
+/// The terminal becomes narrow while a node works; it becomes wide again either soon, or after the end, so that permanent lines
+/// are written while it is narrow.
 fn resized(resizing: Resizing, is_wide_soon: bool) {
     let mut narrow_since = None;
     let mut screens = Screens::looked_at(100, &RUN, &[], |screens, terminal, program| {

@@ -214,7 +214,7 @@ async fn a_run_is_forked_from_any_point() {
     "#]]
     .assert_eq(&pages);
 
-    // The fork is answered for itself, and the other run goes its own way.
+    // The fork has an answer of its own, and the other run goes its own way.
     assert_eq!(review.call(&["resume", "asked-again", "--quiet"]).await.exit, 3);
     assert_eq!(review.call(&["answer", "asked-again", r#"{"approved": true}"#]).await.exit, 0);
     assert_eq!(review.call(&["resume", "asked-again", "--quiet"]).await.exit, 0);

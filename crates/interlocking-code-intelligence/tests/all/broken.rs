@@ -1,4 +1,4 @@
-//! Servers that are not there, do not start, or do not keep to their protocol.
+//! Servers that are missing, do not start, or violate their protocol.
 
 use crate::project::{is_not_here, stack, write};
 use interlocking_code_intelligence::{CodeError, CodeIntelligence, LanguageServer, ServerProgram, Unavailable};
@@ -15,14 +15,14 @@ fn script(directory: &TempDir, text: &str) -> PathBuf {
     path
 }
 
-/// What it says after it was asked for the first time, and what it does then.
+/// The server's reaction to the first request, and its next action.
 fn answering(result: &str, then: &str) -> String {
     let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
     format!("head -c 30 > /dev/null\nprintf 'Content-Length: {}\\r\\n\\r\\n%s' '{answer}'\n{then}", answer.len())
 }
 
-/// Reads until a question about a file arrives. The client sends the file first (`didOpen`), and no line ends between that message and the
-/// header of the question.
+/// Reads until a request about a file arrives. The client sends the file first (`didOpen`), and there is no line end between that
+/// message and the header of the request.
 const ASKED_OF_A_FILE: &str = r#"while read -r line; do case $line in *didOpen*Content-Length*) break ;; esac; done"#;
 
 async fn start(project: &TempDir, program: &Path) -> Result<LanguageServer, Unavailable> {
@@ -65,7 +65,7 @@ async fn a_server_that_does_not_start_says_why() {
     );
 }
 
-/// As the server itself: a stand-in may run what the project names.
+/// In the same sandbox as the server: a stand-in for the server may run what the project names.
 #[tokio::test(flavor = "multi_thread")]
 async fn whether_a_server_runs_is_tried_in_its_sandbox_and_not_for_ever() {
     let (project, programs) = (stack(), tempfile::tempdir().unwrap());
@@ -81,7 +81,7 @@ async fn whether_a_server_runs_is_tried_in_its_sandbox_and_not_for_ever() {
     assert_eq!(error.to_string(), format!("rust-analyzer did not start: {} did not end within 1 s", path.display()));
 }
 
-/// Without the standard library rust-analyzer resolves nothing, and would say that nothing is called.
+/// Without the standard library rust-analyzer resolves nothing, and would report no calls.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_the_standard_library_is_incomplete() {
     let (project, programs) = (stack(), tempfile::tempdir().unwrap());

@@ -1,4 +1,4 @@
-//! Real language servers, on files that agents could have written.
+//! Real language servers, on files as agents might write them.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 

@@ -1,4 +1,4 @@
-//! Projects to look at.
+//! Projects for the tests to examine.
 
 use interlocking_code_intelligence::{CodeIntelligence, LanguageServer, ServerProgram, Symbol, Unavailable};
 use std::fs;
@@ -122,7 +122,7 @@ pub(crate) async fn symbol(code: &dyn CodeIntelligence, file: &str, name: &str) 
     found.unwrap_or_else(|| panic!("{name} is not among {symbols:#?}")).clone()
 }
 
-/// Those of the project's functions that a function calls, with the lines of their names: `push@12`. No others are told of.
+/// The project's functions that a function calls, with the lines of their names: `push@12`. Other functions are left out.
 pub(crate) async fn calls(code: &dyn CodeIntelligence, file: &str, function: &str) -> Vec<String> {
     let function = symbol(code, file, function).await;
     let found = code.outgoing_calls(Path::new(file), &function).await.unwrap();
@@ -133,13 +133,13 @@ pub(crate) async fn calls(code: &dyn CodeIntelligence, file: &str, function: &st
     names
 }
 
-/// A program of those that `npm ci` installs for the tests.
+/// A program that `npm ci` installs for the tests.
 pub(crate) fn node_program(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/node_modules/.bin").join(name);
     path.canonicalize().unwrap_or(path)
 }
 
-/// A server that looks at a project; none where it is not installed. A test that gets none has nothing to show, and returns.
+/// A server for a project; `None` if it is not installed. A test that gets `None` returns without testing anything.
 pub(crate) async fn started(program: ServerProgram, project: &TempDir) -> Option<LanguageServer> {
     match LanguageServer::start(program, project.path()).await {
         Ok(server) => Some(server),
@@ -148,8 +148,8 @@ pub(crate) async fn started(program: ServerProgram, project: &TempDir) -> Option
     }
 }
 
-/// Whether a server is not installed, or not all of it, which is said on standard error. With the environment variable `CI` set, what is
-/// built there must be shown with the real server.
+/// Whether a server, or a part of it, is not installed; this is reported on standard error. With the environment variable `CI`
+/// set, the tests must run with the real server.
 pub(crate) fn is_not_here(missing: &Unavailable) -> bool {
     const LIBRARY: &str = "the packages that the standard library depends on";
     let is_missing = match missing {
@@ -159,7 +159,7 @@ pub(crate) fn is_not_here(missing: &Unavailable) -> bool {
     };
     let is_not_here = is_missing && std::env::var_os("CI").is_none();
     if is_not_here {
-        // Not by a macro, whose text the harness keeps back from those who only see a test pass.
+        // Written directly, as the test harness captures the output of `eprintln!` and drops it for tests that pass.
         let _ = std::io::stderr().write_all(format!("NOT TESTED: {missing}\n").as_bytes());
     }
     is_not_here

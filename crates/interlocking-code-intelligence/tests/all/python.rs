@@ -9,7 +9,7 @@ const STACK: &str = "class Stack:\n    \"\"\"A stack, größer als nichts.\"\"\"
 const TESTS: &str = "from stack import Stack, größe\n\n\ndef filled(values: list[int]) -> Stack:\n    stack = Stack()\n    for value in values:\n        \
     stack.push(value)\n    return stack\n\n\ndef test_größe() -> None:\n    \"push(1)\"\n    assert größe(filled([1, 2])) == 2\n";
 
-/// TC-25: another language, by another server, whose columns are counted in another way.
+/// TC-25: another language, with another server, which counts columns differently.
 #[tokio::test(flavor = "multi_thread")]
 async fn symbols_calls_and_types_of_python_are_known() {
     let project = tempfile::tempdir().unwrap();

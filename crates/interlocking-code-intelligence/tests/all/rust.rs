@@ -11,7 +11,8 @@ async fn server(project: &TempDir) -> Option<LanguageServer> {
     started(ServerProgram::rust_analyzer(), project).await
 }
 
-/// HY-156, HY-157, HY-163, HY-164, HY-165, TC-13: what a file has, what a property calls within macros and by way of a value, and types.
+/// HY-156, HY-157, HY-163, HY-164, HY-165, TC-13: a file's symbols, a property's calls inside macros and through a value, and
+/// types.
 #[tokio::test(flavor = "multi_thread")]
 async fn symbols_calls_and_types_are_known() {
     let project = stack();
@@ -46,7 +47,7 @@ async fn symbols_calls_and_types_are_known() {
     assert_eq!(nothing.await.unwrap(), None);
 }
 
-/// It is started once, and asked again after files were changed, made, and taken away.
+/// The server is started once, and answers again after files were changed, created, and deleted.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_change_are_seen() {
     let project = stack();
@@ -70,7 +71,7 @@ async fn files_that_change_are_seen() {
     assert_eq!(outside.to_string(), "../secret.rs leads out of the project: give a path within it");
 }
 
-/// An agent's build script, its procedural macros and its compiler's wrapper are not run, and what they would do cannot be done.
+/// An agent's build script, its procedural macros and its compiler wrapper are not run, and their effects are impossible.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_the_project_is_run() {
     let (project, outside) = (stack(), tempfile::tempdir().unwrap());
@@ -99,11 +100,11 @@ async fn nothing_of_the_project_is_run() {
     assert!(marks.iter().all(|mark| !mark.exists()), "{marks:?}");
 }
 
-/// A file of the project names a toolchain that lies in it.
+/// A file of the project names a toolchain inside the project.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_toolchain_of_the_project_is_not_run() {
     const NAME: &str = "rust::a_toolchain_of_the_project_is_not_run";
-    // The choice of whoever runs the tests goes before the project's.
+    // The test user's choice of a toolchain would override the project's.
     if std::env::var_os("RUSTUP_TOOLCHAIN").is_some() {
         let mut without = std::process::Command::new(std::env::current_exe().unwrap());
         assert!(without.args([NAME, "--exact"]).env_remove("RUSTUP_TOOLCHAIN").status().unwrap().success());

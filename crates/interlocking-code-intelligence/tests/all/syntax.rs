@@ -1,10 +1,10 @@
-//! The syntax alone, and how that is seen.
+//! The fallback to syntax, and how callers see it.
 
 use crate::project::{calls, stack, symbol};
 use interlocking_code_intelligence::{Provider, RustSyntax, ServerProgram, Unavailable, start_or_syntax};
 use std::path::Path;
 
-/// HY-166, TC-13: where no server answers the syntax does, in the same words, and says why.
+/// HY-166, TC-13: if no server answers, the syntax does, in the same form, and says why.
 #[tokio::test]
 async fn the_syntax_answers_where_no_server_does() {
     let project = stack();

@@ -4,7 +4,7 @@ use expect_test::expect;
 use interlocking_document::markdown::{self, Block};
 use interlocking_document::{Document, Field, Problems};
 
-/// A completion report as Scout-and-Wave has agents write it.
+/// A completion report in the format of Scout-and-Wave's agents.
 #[derive(Debug, PartialEq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Status {
@@ -75,7 +75,7 @@ fn refusal(text: &str) -> String {
     }
 }
 
-/// A commit of digits alone stays that commit; what stands before and after the block is told apart from it.
+/// A commit of digits only stays a string; the text before and after the block is kept apart from it.
 #[test]
 fn a_report_is_read_from_its_block() {
     let [block] = &yaml(GOOD)[..] else { panic!("not one block") };
@@ -91,7 +91,7 @@ fn a_report_is_read_from_its_block() {
     assert_eq!(report, expected);
 }
 
-/// A broken block is told at the lines and columns of its file, everything at once.
+/// Errors in a block are reported with lines and columns of the file, all at once.
 #[test]
 fn mistakes_are_told_at_the_lines_of_the_file() {
     let wrong = GOOD
@@ -114,7 +114,7 @@ fn mistakes_are_told_at_the_lines_of_the_file() {
         .assert_eq(&refusal(&GOOD.replace("files_changed:", "status: blocked\nfiles_changed:")));
 }
 
-/// A block that is indented keeps its columns; Windows' line ends are line ends.
+/// An indented block keeps its columns; Windows line ends are recognised.
 #[test]
 fn indentation_and_line_ends_move_no_place() {
     let text = "~~~ yaml title\n~~~\n\n   ```yaml\n   status: x\n   commit: [\n   ```\n";
@@ -162,7 +162,7 @@ fn fences_and_headings_are_those_of_markdown() {
     }
 }
 
-/// A section ends where a heading of its level or a higher one begins; what looks like a heading in a block is none.
+/// A section ends where a heading of its level or a higher one begins; a line in a block is never a heading.
 #[test]
 fn sections_hold_the_deeper_ones() {
     let text = "before\n# One\na\n## Two\nb\n```\n# no heading\n```\n### Three ##\nc\n## Four\nd\n# Five\n";

@@ -1,4 +1,4 @@
-//! Documents that are made to hurt are refused, or read in bounded work.
+//! Malicious documents are refused, or read with bounded work.
 
 use interlocking_document::{Document, Limits, Problems, Source, markdown};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn what_is_deep_or_large_is_refused() {
     assert!(of_all(&nested)[0].is_ok());
     for open in ["[", "{\"a\":", "{a: ", "- ", "? ", "a = [", "a.", "[a.", "a = {a = ", "[[a]]\n[a."] {
         for read in of_all(&open.repeat(100_000)) {
-            // To YAML some of them are one long word.
+            // YAML reads some of them as one long word.
             let told = read.map_or_else(|problems| problems.to_string(), |document| document.root().to_string());
             assert!(!told.is_empty() && told.len() < 10_000, "{open}");
         }
@@ -53,7 +53,7 @@ fn a_billion_laughs_are_refused() {
     assert_eq!(told, "x:1:7: anchors and aliases are not taken: write the text out");
 }
 
-/// Very many mistakes on one very long line: each is located without counting the line anew. Were it, this would take hours.
+/// Very many errors on one very long line: each is located without counting the line again. Otherwise this would take hours.
 #[test]
 fn many_mistakes_on_a_long_line_are_told_soon() {
     let entries: Vec<String> = (0..200_000).map(|index| format!("\"k{index}\":1")).collect();
@@ -76,7 +76,7 @@ fn many_mistakes_on_a_long_line_are_told_soon() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the text, there is an answer, and its places are in the file.
+    /// Every text has a result, and its locations are inside the file.
     #[test]
     fn no_text_is_too_much(
         text in prop_oneof![
@@ -90,7 +90,7 @@ proptest! {
             prop_assert!(text.get(block.range.clone()).is_some_and(|whole| whole.contains(block.content)));
             reads.push(Document::yaml(block.source("x")));
         }
-        // To YAML a carriage return ends a line, too.
+        // YAML also takes a carriage return as the end of a line.
         let lines = text.split(['\n', '\r']).count();
         for read in reads {
             let problems = match read {

@@ -47,7 +47,7 @@ fn check(texts: &[&str], expected: Expect) {
     expected.assert_eq(&told.collect::<String>());
 }
 
-/// What was expected, what stands there, and where: the innermost wrong value.
+/// What was expected, what is there, and where: the innermost wrong value.
 #[test]
 fn wrong_values_are_told_at_their_place() {
     check(
@@ -106,7 +106,7 @@ fn wrong_values_are_told_at_their_place() {
     );
 }
 
-/// Everything that is wrong with its syntax at once, where the language's parser goes on.
+/// All syntax errors at once, if the language's parser goes on after an error.
 #[test]
 fn what_is_not_well_formed_is_told_at_its_place() {
     let toml = |text: &str| Document::toml(Source::new("a.toml", text)).unwrap_err().to_string();
@@ -151,7 +151,7 @@ fn what_is_not_well_formed_is_told_at_its_place() {
     expect!["a.yaml:2:6: this is not UTF-8 from here on: store it as UTF-8"].assert_eq(&utf8.to_string());
 }
 
-/// A key that is there twice hides nothing else, and is told in every language.
+/// A duplicate key hides no other error, and is reported in every language.
 #[test]
 fn keys_are_there_once() {
     let read = |root: Field<'_>, problems: &mut Problems| {
@@ -174,7 +174,7 @@ fn keys_are_there_once() {
     .assert_eq(&told);
 }
 
-/// What is missing, unknown and wrong in one table; a field by its other spelling; what is left for somebody else to read.
+/// Missing, unknown and wrong fields in one table; a field with an alternative name; fields left for another reader.
 #[test]
 fn fields_are_taken_one_by_one() {
     let text = "ports = 1\nhost_name = 'a'\n[[list]]\nx = 1\n[[list]]\nx = 'y'\n[more.deep]\nz = 1";
@@ -210,7 +210,7 @@ fn fields_are_taken_one_by_one() {
         a.toml:8:1: `more.deep.z`: there is no such field: remove it"#]].assert_eq(&read.unwrap_err().to_string());
 }
 
-/// Words of a file that an error repeats are one line, shortened, and nothing that a terminal obeys.
+/// Text of a file that an error quotes is one line, shortened, and contains no terminal control characters.
 #[test]
 fn a_file_writes_no_messages() {
     let text = format!("a = \"x\\nb.toml:1:1: all is well\\u001b[2J{}\"", "y".repeat(100_000));

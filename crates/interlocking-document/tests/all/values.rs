@@ -94,7 +94,8 @@ fn every_language_says_the_same() {
     assert_eq!(Document::yaml(Source::new("a", YAML)).unwrap().read(all).unwrap(), expected);
 }
 
-/// A text without quotes is what whoever reads it wants: a number to one, the same letters to another.
+/// An unquoted text is read as the requested type: as a number for one reader, as the same characters
+/// for another.
 #[test]
 fn yaml_without_quotes_is_what_is_asked_for() {
     let read = |text: &str| Document::yaml(Source::new("a", text)).unwrap();
@@ -117,7 +118,7 @@ fn yaml_without_quotes_is_what_is_asked_for() {
     assert_eq!(json("[6.5, a, '6', true, ~, {a: 7}]"), r#"[6.5,"a","6",true,null,{"a":7}]"#);
 }
 
-/// Dates of TOML are texts; numbers that JSON has not are refused at their place.
+/// Dates of TOML are texts; numbers that JSON cannot express are refused with their location.
 #[test]
 fn values_become_json() {
     let toml = |text: &str| Document::toml(Source::new("a", text)).unwrap().root().to_json();
@@ -132,7 +133,7 @@ fn values_become_json() {
     assert_eq!(json.root().to_json().unwrap(), serde_json::from_str::<serde_json::Value>(JSON).unwrap());
 }
 
-/// Every key and value of a JSON text is where the text has it.
+/// Every key and value of a JSON text has its location in the text.
 #[test]
 fn json_is_walked_as_it_is_written() {
     let text = "\n [ {\"a\\\"\\\\\" : [ ], \"ß\":{}, \"c\" : -1.5e+3},\"}]\",[[ ]],\ttrue ]\n";

@@ -1,4 +1,4 @@
-//! Trees that are written as YAML.
+//! Trees written as YAML.
 
 use expect_test::expect;
 use interlocking_document::{Document, Source};
@@ -89,7 +89,7 @@ fn json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// A reader takes no longer text than 1024 characters for a key, unless it is told that it is one.
+/// A reader takes at most 1024 characters for a key, unless the key is marked explicitly.
 #[test]
 fn keys_of_any_length_are_read_as_keys() {
     for length in [999, 1000, 1001, 1022, 1030, 5000] {
@@ -102,14 +102,14 @@ fn keys_of_any_length_are_read_as_keys() {
 }
 
 proptest! {
-    /// What is written reads as the same value.
+    /// Written text is read back as the same value.
     #[test]
     fn what_is_written_reads_as_the_same(json in json()) {
         let yaml = written(&json.to_string());
         let read = Document::yaml(Source::new("file", &yaml));
         let read = read.map_err(|problems| TestCaseError::fail(format!("{problems}\n{yaml}")))?;
         prop_assert_eq!(read.root().to_json().unwrap(), json, "{}", yaml);
-        // And is written in the same way.
+        // And it is written in the same way again.
         prop_assert_eq!(read.root().to_yaml(), yaml);
     }
 }

@@ -48,7 +48,7 @@ fn logs_are_removed() {
     assert_eq!(json["files"][0]["blocks"][0], json!({"line": 2, "lines": 3, "markers": 1, "reaches_end": false}));
 }
 
-/// ENV-101: a dry run lists what would go, and removes nothing.
+/// ENV-101: a dry run lists what would be removed, and removes nothing.
 #[test]
 fn a_dry_run_removes_nothing() {
     let project = project();
@@ -66,7 +66,8 @@ fn a_dry_run_removes_nothing() {
     assert_eq!(project.read("src/a.rs"), MARKED);
 }
 
-/// ENV-103: what changed is checked before it is merged, on the files as they are then (CON-127).
+/// ENV-103: the changed files are checked before they are merged, in their state at that time
+/// (CON-127).
 #[test]
 fn checks_run_afterwards() {
     let project = project();

@@ -1,4 +1,4 @@
-//! What the documentation says is so.
+//! Checks the documentation.
 
 use crate::help_is_whole::help_is_whole;
 use crate::support::Project;
@@ -18,7 +18,7 @@ fn every_exit_code_is_documented() {
     }
 }
 
-/// The whole help: that of the program, then that of each command, as a stranger reads it.
+/// The complete help, as a new user reads it: of the program, then of each command.
 #[test]
 fn help_says_what_each_command_does() {
     fn add(words: &[&str], command: &clap::Command, page: &mut String) {
@@ -39,8 +39,8 @@ fn the_program_says_all_of_itself() {
     help_is_whole(|words| Project::new().call(words).stdout);
 }
 
-/// ENV-91: every command that a protocol names is in the list of the documentation, which says whether it is here, and the
-/// other way round.
+/// ENV-91: the documentation's list has every command that a protocol names, and whether this program has it; and the list
+/// has no others.
 #[test]
 fn every_command_of_the_protocols_is_listed() {
     let mut named = BTreeSet::new();
@@ -70,7 +70,7 @@ fn every_command_of_the_protocols_is_listed() {
     }
 }
 
-/// Completions and the manual come from the command line itself.
+/// Completions and the manual are generated from the command line itself.
 #[test]
 fn completions_and_the_manual_know_every_command() {
     let project = Project::new();

@@ -21,7 +21,7 @@ fn words<'a>(more: &[&'a str]) -> Vec<&'a str> {
     GATE.iter().chain(more).copied().collect()
 }
 
-/// ENV-74, ENV-75, ENV-98: the three ways, and no second main.
+/// ENV-74, ENV-75, ENV-98: the three decisions, and no second main.
 #[test]
 fn a_variant_is_settled() {
     let project = project(&["A", "B", "C"]);
@@ -58,7 +58,7 @@ fn a_variant_is_settled() {
     assert!(project.path("trees/A").exists() && !project.path("trees/B").exists());
 }
 
-/// ENV-77: at once, in any directory, whatever else is said.
+/// ENV-77: at once, in any directory, whatever the other arguments.
 #[test]
 fn a_prompt_without_variants_is_settled_at_once() {
     let called = Project::new().call(&["plan", "block-prompt-variants-gate", "3", "--json"]);
@@ -66,7 +66,7 @@ fn a_prompt_without_variants_is_settled_at_once() {
     assert_eq!(called.json(), json!({"thoughts": "", "variant_solution": null, "reason": "", "result": null}));
 }
 
-/// ENV-76, ENV-78, ENV-79: as JSON; a debug prompt's alternative is a discard.
+/// ENV-76, ENV-78, ENV-79: as JSON; an alternative of a debug prompt is a discard.
 #[test]
 fn the_result_as_json() {
     let project = project(&["A", "B"]);
@@ -78,7 +78,7 @@ fn the_result_as_json() {
     assert_eq!(called.json()["result"], json!(null));
 }
 
-/// Without a decision it waits for a person, and asks again where the answer is none.
+/// Without a decision the command asks a person, and asks again if the answer is invalid.
 #[test]
 fn a_person_is_waited_for() {
     let project = project(&["A"]);
@@ -103,7 +103,7 @@ fn a_person_is_waited_for() {
     .assert_eq(&called.page());
 }
 
-/// What the person adds goes before what was given.
+/// A reason that the person adds replaces the given one.
 #[test]
 fn a_reason_that_was_given_stays_where_the_person_names_none() {
     for (typed, reason) in [("alternative\n", "slow"), ("alternative it is slower\n", "it is slower")] {
@@ -113,7 +113,7 @@ fn a_reason_that_was_given_stays_where_the_person_names_none() {
     }
 }
 
-/// The feature is told from the worktree that it is run in.
+/// The feature is derived from the worktree in which the command runs.
 #[test]
 fn the_feature_is_told_from_the_worktree() {
     let project = project(&["A"]);
@@ -129,7 +129,7 @@ fn the_feature_is_told_from_the_worktree() {
     assert_eq!(project.call_in("trees/A/src", "", &gate).exit, 0);
 }
 
-/// A worktree with changes stays, and so does the decision open.
+/// A worktree with changes stays, and the decision stays open.
 #[test]
 fn changes_are_not_discarded() {
     let project = project(&["A"]);

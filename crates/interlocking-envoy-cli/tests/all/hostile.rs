@@ -1,4 +1,4 @@
-//! What stands in a project's files reaches no terminal as anything but text.
+//! Text in a project's files reaches a terminal as text only.
 
 use crate::support::Project;
 

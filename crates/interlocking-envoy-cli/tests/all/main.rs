@@ -1,4 +1,5 @@
-//! The command line, in this process with writers and as a process of its own. One module a subject.
+//! The command line, in this process with writers and as a process of its own. One module for each
+//! subject.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 

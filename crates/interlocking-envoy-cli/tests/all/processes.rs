@@ -1,4 +1,4 @@
-//! The program itself.
+//! The program as a process.
 
 use std::process::{Command, Stdio};
 
@@ -7,8 +7,8 @@ fn envoy(words: &[&str]) -> std::process::Output {
     command.args(words).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).output().unwrap()
 }
 
-/// ENV-20: as a process: results on standard output, diagnostics on standard error, the exit code. ENV-104: the four come
-/// along in the program.
+/// ENV-20: results on standard output, diagnostics on standard error, the exit code. ENV-104: the program includes the
+/// four protocols.
 #[test]
 fn the_program_ends_with_its_code() {
     for name in ["implementation", "debugging", "discovery", "bug-discovery"] {
@@ -23,7 +23,7 @@ fn the_program_ends_with_its_code() {
     assert_eq!(String::from_utf8(version.stdout).unwrap(), concat!("envoy ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
-/// Nobody who listens is an exit code, and no panic.
+/// A closed standard output gives an exit code, and no panic.
 #[test]
 fn nobody_listens() {
     let (reader, writer) = std::io::pipe().unwrap();

@@ -1,9 +1,9 @@
-//! `envoy protocol`: what is printed.
+//! The output of `envoy protocol`.
 
 use crate::support::Project;
 use expect_test::{expect, expect_file};
 
-/// ENV-16: the four, and any file that is there. ENV-92: all steps of `implementation`, in order.
+/// ENV-16: the four protocols, and the project's files. ENV-92: all steps of `implementation`, in order.
 #[test]
 fn a_protocol_is_asked_for_by_name() {
     let project = Project::with_protocols(&[("ours", "name: ours\nsteps:\n  1: Do it\n")]);
@@ -20,7 +20,7 @@ fn a_protocol_is_asked_for_by_name() {
 }
 
 /// ENV-17: plain text, steps as `n: text` from 1 on. ENV-18, ENV-95: name, description, inputs and outputs. ENV-99: the key
-/// in brackets where it is another than the number.
+/// in brackets if it differs from the number.
 #[test]
 fn the_page_of_a_protocol() {
     let project = Project::with_protocols(&[
@@ -67,7 +67,7 @@ fn the_page_of_a_protocol() {
     );
 }
 
-/// ENV-93: `debugging` on `implementation`. ENV-96: `bug-discovery` on `discovery`. The same goldens as the library's.
+/// ENV-93: `debugging` on `implementation`. ENV-96: `bug-discovery` on `discovery`. The same golden files as the library's.
 #[test]
 fn extensions_are_printed_resolved() {
     let project = Project::new();

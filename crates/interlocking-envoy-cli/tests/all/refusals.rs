@@ -1,4 +1,4 @@
-//! What cannot be done is refused on standard error, with what, where and what to do; nothing goes to standard output.
+//! Refusals go to standard error, with what, where and what to do; nothing goes to standard output.
 
 use crate::support::Project;
 use expect_test::expect;
@@ -9,7 +9,7 @@ fn page(files: &[(&str, &str)], words: &[&str]) -> String {
     called.page()
 }
 
-/// ENV-20: success is 0, and diagnostics go to standard error alone. ENV-30: another name in the file is a warning.
+/// ENV-20: success is 0, and diagnostics go to standard error only. ENV-30: another name in the file is a warning.
 #[test]
 fn warnings_go_to_standard_error() {
     let project = Project::with_protocols(&[("x", "name: y\nsteps:\n  1: as in step 9\n")]);

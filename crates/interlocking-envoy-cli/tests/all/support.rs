@@ -13,7 +13,7 @@ pub(crate) struct Project {
     directory: TempDir,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug)]
 pub(crate) struct Called {
     pub(crate) exit: u8,
@@ -26,7 +26,7 @@ impl Project {
         Self { directory: tempfile::tempdir().unwrap() }
     }
 
-    /// With these protocols.
+    /// A project with these protocols.
     pub(crate) fn with_protocols(files: &[(&str, &str)]) -> Self {
         let project = Self::new();
         for (name, content) in files {
@@ -66,7 +66,7 @@ impl Project {
         self.call_in("", "", words)
     }
 
-    /// The same in a directory below it, with this to read.
+    /// The same in a subdirectory, with this standard input.
     pub(crate) fn call_in(&self, directory: &str, input: &str, words: &[&str]) -> Called {
         let (stdout, stderr) = (Shared::default(), Shared::default());
         let input = Cursor::new(input.to_owned());
@@ -79,7 +79,7 @@ impl Project {
 }
 
 impl Called {
-    /// All of it; what went to standard error behind `!`.
+    /// The whole output; lines of standard error begin with `!`.
     pub(crate) fn page(&self) -> String {
         let stderr: String = self.stderr.lines().map(|line| format!("! {line}").trim_end().to_owned() + "\n").collect();
         format!("exit {}\n{}{stderr}", self.exit, self.stdout)

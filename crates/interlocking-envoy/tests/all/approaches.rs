@@ -13,7 +13,8 @@ fn problems(approaches: &str) -> Vec<String> {
     check_approaches(approaches.split_whitespace().map(id)).iter().map(ToString::to_string).collect()
 }
 
-/// ENV-65: a number stands alone or has letters, never both; letters go from A on; the only one has none.
+/// ENV-65: a number has either no letter or letters from A on, never both; a single variant has no
+/// letter.
 #[test]
 fn a_number_stands_alone_or_has_letters() {
     for valid in ["", "1", "1 2 3", "1_A 1_B", "2_C 1 2_A 2_B", "3_B 7 3_A"] {
@@ -36,7 +37,7 @@ fn a_number_stands_alone_or_has_letters() {
     }
 }
 
-/// ENV-65: what the protocol calls valid and invalid is so.
+/// ENV-65: the protocol's examples of valid and invalid variants are right.
 #[test]
 fn the_protocols_examples_are_right() {
     for name in ["discovery", "bug-discovery"] {

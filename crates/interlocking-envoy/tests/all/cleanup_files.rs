@@ -1,4 +1,4 @@
-//! The cleanup in a worktree: what it looks into, what it leaves alone, how it replaces.
+//! The cleanup in a worktree: which files it examines, which it skips, how it replaces them.
 
 use crate::support::write;
 use interlocking_envoy::EMBEDDED;
@@ -29,7 +29,7 @@ fn repository() -> TempDir {
     place
 }
 
-/// Every file's bytes and permissions; of a link where it leads.
+/// Every file's bytes and permissions; for a link, its target.
 fn files(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32)> {
     let mut files = BTreeMap::new();
     let mut directories = vec![root.to_owned()];
@@ -51,8 +51,8 @@ fn files(root: &Path) -> BTreeMap<PathBuf, (Vec<u8>, u32)> {
     files
 }
 
-/// ENV-88, ENV-102: neither `.git`, nor what is ignored, nor binary files, nor `.claude` with the four protocols, nor Markdown,
-/// nor any extension that is not listed, nor other repositories, nor what links lead to (CON-124, CON-126).
+/// ENV-88, ENV-102: skips `.git`, ignored files, binary files, `.claude` with the four protocols, Markdown, extensions that are
+/// not listed, other repositories, and targets of links (CON-124, CON-126).
 #[test]
 fn only_source_files_are_edited() {
     let (place, elsewhere) = (repository(), tempfile::tempdir().unwrap());
@@ -113,13 +113,13 @@ fn only_source_files_are_edited() {
     let report = Cleanup::new().run(&other).unwrap();
     assert_eq!(report.files_modified, [PathBuf::from("src/lib.rs")]);
     assert_eq!(Cleanup::new().run(&root.join("src")), Err(CleanupError::NoWorktree { path: root.join("src") }));
-    // For git that is none, either.
+    // For git this directory is no repository either.
     std::fs::create_dir(root.join("src/.git")).unwrap();
     assert_eq!(worktree_root(&root.join("src")).unwrap(), root);
     assert_eq!(Cleanup::new().run(&root.join("src")), Err(CleanupError::NoWorktree { path: root.join("src") }));
 }
 
-/// Extensions are the user's to add, but for Markdown (CON-126, TC-24).
+/// Users may add extensions, except Markdown (CON-126, TC-24).
 #[test]
 fn extensions_are_configured() {
     let place = repository();
@@ -139,7 +139,7 @@ fn extensions_are_configured() {
     assert!(!Extensions::usual().names().any(|name| ["md", "yaml", "yml", "toml", "json"].contains(&name)));
 }
 
-/// Replaced by renaming: permissions stay, other links keep the old content, nothing lies about; an untouched file is not
+/// Replaced by renaming: permissions stay, hard links keep the old content, no temporary file is left; an unmarked file is not
 /// even written.
 #[test]
 fn files_are_replaced_whole() {
@@ -161,8 +161,8 @@ fn files_are_replaced_whole() {
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 4, "no temporary file is left");
 }
 
-/// What cannot be read is told, the rest is done, and it is no success. The superuser reads everything, so with it there is
-/// nothing to be told.
+/// Unreadable files are reported, the rest is done, and the result is no success. Root can read everything, so as root there is
+/// nothing to report.
 #[test]
 fn what_cannot_be_read_is_told() {
     let place = repository();
@@ -179,7 +179,7 @@ fn what_cannot_be_read_is_told() {
     assert_eq!(failed, if is_superuser { vec![] } else { vec![Path::new("shut")] });
 }
 
-/// A missing blank line takes real code with it: it is done as stated, and somebody is told to look (CON-125).
+/// A missing blank line removes real code too: it is removed as specified, and the user is warned (CON-125).
 #[test]
 fn suspicious_blocks_are_told() {
     let place = repository();
@@ -204,7 +204,7 @@ fn suspicious_blocks_are_told() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// ENV-85: a file without markers is the same file, byte for byte. ENV-86: a second run removes nothing.
+    /// ENV-85: a file without markers is unchanged, byte for byte. ENV-86: a second run removes nothing.
     #[test]
     fn a_second_run_removes_nothing(
         contents in prop::collection::vec(prop_oneof![

@@ -1,4 +1,4 @@
-//! What is marked in a text, and that nothing else goes.
+//! Finds the marked blocks of a text, and removes nothing else.
 
 use interlocking_envoy::cleanup::{Comments, Marked};
 use proptest::prelude::*;
@@ -7,8 +7,8 @@ fn cleaned(text: &str, comments: Comments) -> String {
     String::from_utf8(Marked::of(text.as_bytes(), comments).removed_from(text.as_bytes())).unwrap()
 }
 
-/// ENV-81: both markers, however far they are indented; each in files where it is a comment. ENV-82: the marker and what
-/// is below it, up to the first blank line, which stays: also with tabs, with line ends of Windows, at the end of a file.
+/// ENV-81: both markers, with any indentation, each in files where it is a comment. ENV-82: the marker and the lines below it,
+/// up to the first blank line, which stays: also with tabs, with Windows line ends, and at the end of a file.
 #[test]
 fn a_marker_goes_with_what_is_below_it() {
     use Comments::{Hash, Slashes, SlashesAndHash};
@@ -16,19 +16,19 @@ fn a_marker_goes_with_what_is_below_it() {
         (Slashes, "a\n// [DEBUG-TEMP]\nlog(1);\nlog(2);\n\nb\n", "a\n\nb\n"),
         (Hash, "a\n# [DEBUG-TEMP]\nlog(1)\n\nb\n", "a\n\nb\n"),
         (SlashesAndHash, "# [DEBUG-TEMP]\nx\n\n// [DEBUG-TEMP]\ny\n\nb", "\n\nb"),
-        // Indented, and blanks after it.
+        // Indented, and followed by blanks.
         (Slashes, "{\n\t  // [DEBUG-TEMP] \t\n\t  log(1);\n\t\n\tb\n}\n", "{\n\t\n\tb\n}\n"),
-        // A line of blanks alone ends it and stays, in Unicode too.
+        // A line with only white space ends the block and stays, including Unicode white space.
         (Slashes, "// [DEBUG-TEMP]\nx\n \t \nb\n", " \t \nb\n"),
         (Slashes, "// [DEBUG-TEMP]\nx\n\u{a0}\u{3000}\nb\n", "\u{a0}\u{3000}\nb\n"),
         (Slashes, "a\r\n// [DEBUG-TEMP]\r\nlog\r\n\r\nb\r\n", "a\r\n\r\nb\r\n"),
-        // To the end of the file, with and without a last line end.
+        // To the end of the file, with and without a final line end.
         (Slashes, "a\n// [DEBUG-TEMP]\nlog", "a\n"),
         (Slashes, "a\n// [DEBUG-TEMP]\nlog\n", "a\n"),
         (Slashes, "a\n// [DEBUG-TEMP]", "a\n"),
         (Slashes, "// [DEBUG-TEMP]\n", ""),
         (Slashes, "// [DEBUG-TEMP]\n\nb", "\nb"),
-        // Comments of other languages, and what only looks like a marker.
+        // Comments of other languages, and text that only resembles a marker.
         (Slashes, "# [DEBUG-TEMP]\nx\n", "# [DEBUG-TEMP]\nx\n"),
         (Hash, "// [DEBUG-TEMP]\nx\n", "// [DEBUG-TEMP]\nx\n"),
         (Slashes, "x(); // [DEBUG-TEMP]\ny\n", "x(); // [DEBUG-TEMP]\ny\n"),
@@ -40,7 +40,7 @@ fn a_marker_goes_with_what_is_below_it() {
     }
 }
 
-/// ENV-83: every marker of a file; those without a blank line between them; one at the end.
+/// ENV-83: every marker of a file; adjacent markers without a blank line; a marker at the end.
 #[test]
 fn every_marker_goes() {
     let text = "// [DEBUG-TEMP]\na\n// [DEBUG-TEMP]\n// [DEBUG-TEMP]\nb\n\nkept\n  // [DEBUG-TEMP]\nc\n\nkept too\n// [DEBUG-TEMP]";
@@ -56,7 +56,7 @@ fn every_marker_goes() {
     assert_eq!(marked.unmarked_lines, [1, 5], "what is in a block goes with it");
 }
 
-/// Text that is likely to have markers, blank lines and their like.
+/// Text that is likely to contain markers, blank lines and similar lines.
 fn text() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         4 => Just(b"// [DEBUG-TEMP]".to_vec()),
@@ -82,7 +82,7 @@ fn comments() -> impl Strategy<Value = Comments> {
     prop_oneof![Just(Comments::Slashes), Just(Comments::Hash), Just(Comments::SlashesAndHash)]
 }
 
-/// The rule once more, line by line and as slowly as it is stated; also how many markers went.
+/// A direct, slow implementation of the rule, line by line; also counts the removed markers.
 fn by_the_book(text: &[u8], comments: Comments) -> (Vec<u8>, usize) {
     let is_blank = |line: &[u8]| {
         line.iter().all(u8::is_ascii_whitespace)
@@ -107,8 +107,8 @@ fn by_the_book(text: &[u8], comments: Comments) -> (Vec<u8>, usize) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// ENV-82, ENV-83: only whole marked blocks vanish, whatever the text. ENV-86: nothing is left to be removed. ENV-87: what
-    /// goes is what comparing lines says, in a dozen of them, and nothing else is asked.
+    /// ENV-82, ENV-83: only whole marked blocks are removed, whatever the text. ENV-86: a second pass removes nothing. ENV-87:
+    /// the result is that of a dozen lines of comparisons, and of nothing else.
     #[test]
     fn only_marked_blocks_vanish(text in text(), comments in comments()) {
         let marked = Marked::of(&text, comments);
@@ -129,7 +129,7 @@ proptest! {
         prop_assert_eq!(again.removed_from(&kept), kept);
     }
 
-    /// ENV-85: a text without markers stays as it is, whatever bytes it has.
+    /// ENV-85: a text without markers is unchanged, whatever bytes it has.
     #[test]
     fn what_has_no_marker_stays(bytes in prop::collection::vec(any::<u8>(), 0..300), comments in comments()) {
         prop_assert_eq!(Marked::of(&bytes, comments).removed_from(&bytes), bytes);

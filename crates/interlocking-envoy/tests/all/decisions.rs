@@ -18,7 +18,7 @@ fn record(decisions: &mut Decisions, variant: &str, decision: Decision) -> Resul
     decisions.record(&prompt, &prompt.worktree_branches()[0], &answer(decision))
 }
 
-/// ENV-36: the names of branches. The second is for repositories in which the feature's branch has the first one's place.
+/// ENV-36: the names of branches. The second name is for repositories in which the feature's branch occupies the first.
 #[test]
 fn branches_are_named_for_their_prompt() {
     assert_eq!(
@@ -57,7 +57,7 @@ fn a_second_main_is_refused() {
     );
     assert_eq!(decisions, before);
     // The same once more is no second one, and other prompts and features have mains of their own.
-    record(&mut decisions, "A", Decision::Main).unwrap();
+    settle(&mut decisions, "A", Decision::Main).unwrap();
     for other in [Prompt { number: 4, ..prompt("B") }, Prompt { feature_branch: "other".to_owned(), ..prompt("B") }] {
         decisions.record(&other, "branch", &answer(Decision::Main)).unwrap();
     }
@@ -67,7 +67,7 @@ fn a_second_main_is_refused() {
     assert!(matches!(record(&mut decisions, "B", Decision::Alternative), Err(RuleError::IsDiscarded { .. })));
 }
 
-/// ENV-76: only main goes on to be merged. ENV-79: the others return success, merged and the decision as reason (CON-119).
+/// ENV-76: only main is merged. ENV-79: the others return success, merged and the decision as reason (CON-119).
 #[test]
 fn only_main_goes_on() {
     let mut decisions = Decisions::default();
@@ -92,7 +92,7 @@ fn only_main_goes_on() {
     assert_eq!(main.variant_solution, Some(Decision::Main));
 }
 
-/// ENV-77: at once, and nothing is recorded (CON-129).
+/// ENV-77: the result is immediate, and nothing is recorded (CON-129).
 #[test]
 fn a_prompt_without_variants_returns_at_once() {
     let mut decisions = Decisions::default();
@@ -119,7 +119,7 @@ fn of_a_debug_prompt_an_alternative_is_a_discard() {
     assert_eq!(main.result, None);
 }
 
-/// ENV-80: what `complete-prompt` reports.
+/// ENV-80: the report of `complete-prompt`.
 #[test]
 fn completing_reports_unmerged_alternatives() {
     let mut decisions = Decisions::default();
@@ -140,7 +140,7 @@ fn completing_reports_unmerged_alternatives() {
     assert_eq!(serde_json::from_str::<Decisions>(&kept).unwrap(), decisions);
 }
 
-/// Other words for two of them are taken (CON-118), and written as ours.
+/// Two decisions have alternative names (CON-118), and are written with their own.
 #[test]
 fn decisions_have_other_names() {
     for (text, decision) in [

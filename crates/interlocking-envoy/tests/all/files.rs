@@ -1,4 +1,4 @@
-//! One file: where it is, its fields, its texts byte for byte.
+//! One file: its location, its fields, its texts byte for byte.
 
 use crate::support::{Project, key, named, steps, write};
 use interlocking_envoy::{Edit, Input, InputType, Library, Output, Place, Protocol, ProtocolFile, project_root};
@@ -28,7 +28,7 @@ steps:
     Do it
 ";
 
-/// ENV-01: the files are the project's, whichever of its directories it is called from.
+/// ENV-01: the files are those of the project, whichever of its directories the call is made from.
 #[test]
 fn files_are_found_from_below_the_root() {
     let project = Project::new(&[("everything.yaml", EVERYTHING)]);
@@ -36,7 +36,7 @@ fn files_are_found_from_below_the_root() {
     std::fs::create_dir_all(&below).unwrap();
     assert_eq!(Library::discover(&below), project.library());
     assert_eq!(steps(&Library::discover(&below).resolve(&named("everything")).unwrap()), ["1: Do it"]);
-    // A repository within is a project of its own, whatever is above it.
+    // A nested repository is a project of its own, whatever directory contains it.
     std::fs::create_dir_all(below.join(".git")).unwrap();
     std::fs::write(below.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     assert_eq!(project_root(&below), below);
@@ -73,7 +73,7 @@ fn a_file_has_these_fields() {
     assert_eq!((extension.inputs, extension.outputs, extension.description), (None, None, None));
 }
 
-/// ENV-02, ENV-03, ENV-04: what is printed as JSON is read back as it was.
+/// ENV-02, ENV-03, ENV-04: JSON output is read back unchanged.
 #[test]
 fn a_protocol_survives_json() {
     let protocol = Project::new(&[("everything.yaml", EVERYTHING)]).resolve("everything").unwrap();
@@ -131,7 +131,7 @@ fn block_text_is_kept_byte_for_byte() {
     let file = format!("name: verbatim\nsteps:\n  1: |\n{indented}");
     let project = Project::new(&[("verbatim.yaml", &file)]);
     assert_eq!(project.resolve("verbatim").unwrap().steps[0].text, text);
-    // Without a last line end, and with those of Windows, which YAML reads as one character.
+    // Without a final line end, and with Windows line ends, which YAML reads as one character.
     for file in [file.trim_end().to_owned(), file.replace('\n', "\r\n")] {
         write(&project.root().join(".claude/protocols/verbatim.yaml"), &file);
         assert_eq!(project.resolve("verbatim").unwrap().steps[0].text, text);
@@ -170,7 +170,8 @@ fn null_inputs_are_inherited() {
     assert_eq!(inputs("none"), []);
 }
 
-/// ENV-104: the four come along, and need neither file nor network. A project's own file of the same name wins.
+/// ENV-104: the four protocols are included, and need neither file nor network. A project's own file of the
+/// same name has precedence.
 #[test]
 fn a_projects_own_file_wins() {
     let names = ["bug-discovery", "debugging", "discovery", "implementation"];
@@ -187,7 +188,7 @@ fn a_projects_own_file_wins() {
         "name: implementation\nsteps:\n  6: ours\n  7: too\n  8: and\n  12: so\n  13: on\n  14: .\n",
     )]);
     assert_eq!(project.resolve("implementation").unwrap().steps.len(), 6);
-    // What extends it extends the project's.
+    // An extension of it extends the project's file.
     let debugging = project.resolve("debugging").unwrap();
     assert_eq!(debugging.steps[0].text, "ours\n* Put the logging tasks first.");
     let path = project.root().join(".claude/protocols/implementation.yaml");
@@ -196,7 +197,7 @@ fn a_projects_own_file_wins() {
 }
 
 fn word() -> impl Strategy<Value = String> {
-    // What YAML could take for something else, and what it could not.
+    // Text that YAML could misread, and text that it could not.
     prop_oneof![
         "[ -~é→]{1,12}",
         Just("null".to_owned()),
@@ -215,7 +216,7 @@ fn quoted(text: &str) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// ENV-02 to ENV-06: what is written is read, whatever it looks like.
+    /// ENV-02 to ENV-06: written text is read back, whatever it looks like.
     #[test]
     fn what_is_written_is_read(
         description in word(),
@@ -224,7 +225,7 @@ proptest! {
         lines in prop::collection::vec("[ -~é→\t]{0,12}", 1..6),
         number in 1..1000u32,
     ) {
-        // The first line tells the indentation, so it begins with none of its own.
+        // The first line determines the indentation, so it has no leading blanks.
         let text = format!("x{}\n", lines.join("\n").trim_end());
         let mut yaml = format!("name: n\ndescription: {}\ninputs:\n", quoted(&description));
         for (name, kind, optional, description) in &inputs {

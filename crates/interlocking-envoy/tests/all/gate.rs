@@ -79,7 +79,8 @@ fn git(directory: &Path, words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// ENV-74, ENV-98: main is merged, exactly one; an alternative is kept and marked; what is discarded is archived.
+/// ENV-74, ENV-98: main is merged, exactly one; an alternative is kept and marked; a discarded variant is
+/// archived.
 #[test]
 fn three_ways_for_three_variants() {
     let place = Place::with_variants(&["A", "B", "C"]);
@@ -93,7 +94,7 @@ fn three_ways_for_three_variants() {
     assert_eq!(main.result, None, "it goes on");
     assert_eq!(main.unmerged_alternatives, ["tides-prompts/implementation-3-A"]);
 
-    // What the protocol does next with a main one.
+    // The next action of the protocol for a main variant.
     let feature = place.repository.main_worktree().unwrap().unwrap();
     let head = place.repository.branch_head(&BranchName::new("tides-prompts/implementation-3-C").unwrap()).unwrap();
     feature.merge(head.unwrap(), &author(), "Merge prompt 3").unwrap();
@@ -116,7 +117,7 @@ fn three_ways_for_three_variants() {
     assert_eq!(place.git(&["worktree", "list", "--porcelain"]).matches("worktree ").count(), 3);
     assert_eq!(place.git(&["status", "--porcelain"]), "", "what is recorded is in no worktree");
 
-    // Marked, for whichever process asks next.
+    // Marked for other processes.
     let decisions = place.gate().decisions().unwrap();
     let mark = decisions.of("tides", 3, "A".parse().unwrap()).unwrap();
     assert_eq!((mark.variant_solution, &*mark.reason), (Decision::Alternative, "as said"));
@@ -124,7 +125,7 @@ fn three_ways_for_three_variants() {
     assert_eq!(reported.iter().map(|kept| &*kept.branch).collect::<Vec<_>>(), ["tides-prompts/implementation-3-A"]);
 }
 
-/// ENV-74, ENV-75: refused before anything is done to git.
+/// ENV-74, ENV-75: refused before git is changed.
 #[test]
 fn a_second_main_changes_nothing() {
     let place = Place::with_variants(&["A", "B"]);
@@ -141,7 +142,7 @@ fn a_second_main_changes_nothing() {
     );
 }
 
-/// Nothing that is not committed is lost, and a decision that was interrupted is resumed.
+/// No uncommitted work is lost, and an interrupted decision is resumed.
 #[test]
 fn a_discard_loses_nothing_and_can_be_repeated() {
     let place = Place::with_variants(&["A"]);
@@ -152,14 +153,14 @@ fn a_discard_loses_nothing_and_can_be_repeated() {
     assert_eq!(place.gate().decisions().unwrap(), Default::default());
 
     std::fs::remove_file(place.worktree("A").join("notes.txt")).unwrap();
-    // As far as a process came that ended in the middle.
+    // The state that a process leaves when it ends in the middle.
     place.git(&["worktree", "remove", &place.worktree("A").display().to_string()]);
     place.record("A", Decision::Discard).unwrap();
     place.record("A", Decision::Discard).unwrap();
     assert_eq!(place.branches(), ["archive/tides-prompts/implementation-3-A", "main", "tides"]);
 }
 
-/// Whoever discarded the wrong one brings its branch back, as the message says, and decides again.
+/// A wrongly discarded branch can be restored as the message says, and decided again.
 #[test]
 fn a_discarded_prompt_that_is_brought_back_can_be_decided_again() {
     let place = Place::with_variants(&["A"]);
@@ -175,7 +176,7 @@ fn a_discarded_prompt_that_is_brought_back_can_be_decided_again() {
     assert_eq!(decisions.of("tides", 3, "A".parse().unwrap()).unwrap().variant_solution, Decision::Main);
 }
 
-/// Of many processes that decide for main at once, one does.
+/// If many processes choose main at the same time, exactly one succeeds.
 #[test]
 fn one_of_many_is_main() {
     let variants = ["A", "B", "C", "D", "E", "F"];

@@ -1,4 +1,4 @@
-//! Files that are made to hurt are refused, and soon.
+//! Malicious files are refused, and quickly.
 
 use crate::support::Project;
 use interlocking_envoy::ProtocolFile;
@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Refused soon: a file of a mebibyte takes less than a tenth of a second where code is optimised. What this would notice is
-/// growth that is not linear, on whatever machine.
+/// Refused quickly: a file of one mebibyte takes less than a tenth of a second with optimised code. This test detects growth
+/// that is not linear, on any machine.
 fn refused(content: &[u8]) -> String {
     let started = Instant::now();
     let error = ProtocolFile::parse("x.yaml", content).unwrap_err().to_string();
@@ -36,7 +36,7 @@ fn what_is_deep_or_large_is_refused() {
     }
     assert!(refused(format!("{}1{}", "[".repeat(20), "]".repeat(20)).as_bytes()).contains("nested more than 16 deep"));
     assert!(refused(&vec![b'a'; (1 << 20) + 1]).contains("larger than 1048576 bytes"));
-    // As large as may be.
+    // The largest permitted file.
     let text = format!("name: x\nsteps:\n  1: |\n{}", "    word\n".repeat(110_000));
     assert!(text.len() <= 1 << 20);
     assert_eq!(ProtocolFile::parse("x.yaml", text.as_bytes()).unwrap().steps.len(), 1);
@@ -44,7 +44,7 @@ fn what_is_deep_or_large_is_refused() {
     assert!(refused(many.as_bytes()).contains("further problems"));
 }
 
-/// Code that is opened again and again, and references to nothing, in lines of their own and in one.
+/// Code fences that are opened again and again, and references to missing steps, on lines of their own and on one line.
 #[test]
 fn steps_that_are_made_to_be_read_again_and_again_are_resolved_soon() {
     for (part, times, warnings) in
@@ -62,7 +62,7 @@ fn steps_that_are_made_to_be_read_again_and_again_are_resolved_soon() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the bytes, there is an answer, and its places are in the file.
+    /// Any bytes have a result, and its locations are inside the file.
     #[test]
     fn no_bytes_are_too_much(
         content in prop_oneof![

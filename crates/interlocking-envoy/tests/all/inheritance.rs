@@ -1,4 +1,4 @@
-//! What an extension makes of its base.
+//! How an extension changes its base.
 
 use crate::support::{Project, key, steps};
 use interlocking_envoy::ProtocolFile;
@@ -34,13 +34,13 @@ fn a_step_is_replaced() {
 #[test]
 fn a_step_is_appended_to() {
     assert_eq!(extended("  2+: |\n    and more\n"), ["1: one", "2: two/and more", "3: three"]);
-    // Whatever blank end the base's text has.
+    // Whatever blanks the base's text ends with.
     let base = BASE.replace("two\n", "two  \n\n\n");
     let project = Project::new(&[("base.yaml", &base), ("x.yaml", "name: x\nextends: base\nsteps: {2+: more}\n")]);
     assert_eq!(steps(&project.resolve("x").unwrap())[1], "2: two/more");
 }
 
-/// ENV-10, ENV-94: `N.M` comes after `N` and lower `M`, and before `N+1`. ENV-12: what is not named stays.
+/// ENV-10, ENV-94: `N.M` comes after `N` and lower `M`, and before `N+1`. ENV-12: steps that are not named stay.
 #[test]
 fn a_step_is_inserted() {
     let inserted = extended("  2.10: ten\n  2.2: two\n  1.1: first\n");
@@ -68,7 +68,8 @@ fn an_inserted_step_is_appended_to() {
     assert_eq!(steps(&project.resolve("y").unwrap()), ["1: one", "2: two", "2.1: new/more", "3: three/end"]);
 }
 
-/// ENV-14: three levels, each seeing what the one below made. ENV-15: the nearest outputs win, absent ones are inherited.
+/// ENV-14: three levels, each seeing the result of the level below. ENV-15: the nearest outputs win, absent ones are
+/// inherited.
 #[test]
 fn an_extension_is_extended() {
     let project = Project::new(&[

@@ -1,10 +1,10 @@
-//! How agents are told to follow a protocol.
+//! The instructions that tell agents to follow a protocol.
 
 use interlocking_envoy::instruction::{ApproachReference, for_discovery, for_prompt};
 use interlocking_envoy::{Prompt, PromptKind};
 
-/// ENV-90: `debugging` for debug prompts, `implementation` for others, `discovery` for each segment, with `_N` where several
-/// of a kind work.
+/// ENV-90: `debugging` for debug prompts, `implementation` for others, `discovery` for each segment, with `_N` if several
+/// agents of a kind work.
 #[test]
 fn agents_are_told_which_protocol_and_with_what() {
     let prompt = |variant: Option<&str>, kind| Prompt {

@@ -1,4 +1,4 @@
-//! Protocols, the gate and the cleanup as a library. One module a subject.
+//! Protocols, the gate and the cleanup as a library. One module for each subject.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 

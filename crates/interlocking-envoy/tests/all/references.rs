@@ -1,10 +1,10 @@
-//! Steps are printed with numbers, and refer to each other by them.
+//! Steps are printed with numbers, and refer to each other by these numbers.
 
 use crate::support::{Project, key, shipped};
 use interlocking_envoy::Warning;
 
-/// ENV-19, ENV-100: in `debugging`, two steps are inserted before 7, so what the file calls 10 is printed as 12, and it is
-/// what its step 12 sends to (CON-116, CON-117).
+/// ENV-19, ENV-100: in `debugging`, two steps are inserted before 7, so the file's step 10 is printed as 12, and the
+/// file's step 12 sends to it (CON-116, CON-117).
 #[test]
 fn references_of_debugging_are_right() {
     let debugging = shipped("debugging");
@@ -12,7 +12,7 @@ fn references_of_debugging_are_right() {
     assert_eq!((number("7"), number("10"), number("13.1"), number("15")), (9, 12, 16, 18));
     let text = |of: &str| &*debugging.step(key(of)).unwrap().text;
     assert!(text("12").contains("**Go to step 12**"), "{}", text("12"));
-    // Inherited, and before whatever was inserted.
+    // Inherited, and located before all inserted steps.
     assert!(text("4").contains("of step 2,"), "{}", text("4"));
     assert!(shipped("implementation").step(key("12")).unwrap().text.contains("**Go to step 7**"));
     for name in ["implementation", "debugging", "discovery", "bug-discovery"] {
@@ -20,7 +20,7 @@ fn references_of_debugging_are_right() {
     }
 }
 
-/// ENV-100: a step that was replaced is still that step; a reference to none is a warning with its place.
+/// ENV-100: a replaced step keeps its identity; a reference to a missing step is a warning with its location.
 #[test]
 fn a_reference_to_nothing_is_a_warning() {
     let project = Project::new(&[
@@ -43,7 +43,7 @@ fn a_reference_to_nothing_is_a_warning() {
     assert!(matches!(&resolved.warnings[0], Warning::UnresolvedReference { key, .. } if key == "9"));
 }
 
-/// ENV-99: the number comes first, the key in brackets where it is another; an excerpt keeps both.
+/// ENV-99: the number comes first, then the key in brackets if it differs; an excerpt keeps both.
 #[test]
 fn an_excerpt_is_lines_of_the_whole() {
     let debugging = shipped("debugging");

@@ -1,4 +1,4 @@
-//! What is wrong with a file is told with its place and what to do; all of it at once.
+//! Errors in a file are reported with location and remedy, all at once.
 
 use crate::support::{Project, write};
 use expect_test::expect;
@@ -10,7 +10,7 @@ fn refusal(content: &str) -> String {
     Project::new(&[BASE, ("x.yaml", content)]).refusal("x")
 }
 
-/// ENV-21: names the path and those that there are.
+/// ENV-21: the message names the path and the existing protocols.
 #[test]
 fn unknown_protocols_are_refused() {
     let project = Project::new(&[BASE, ("not a name.yaml", "name: x"), ("README.md", "# x")]);
@@ -78,7 +78,7 @@ fn what_is_not_yaml_is_refused() {
     .assert_eq(&told);
 }
 
-/// ENV-28, ENV-29, ENV-31, and every other mistake, each at its place and all of them at once.
+/// ENV-28, ENV-29, ENV-31, and every other error, each with its location and all at once.
 #[test]
 fn everything_that_is_wrong_is_told_at_once() {
     let base = "\
@@ -147,7 +147,7 @@ steps:
     assert!(told.ends_with("and 82 further problems"), "{told}");
 }
 
-/// ENV-24: a missing base, with the place that names it. ENV-25: the circle.
+/// ENV-24: a missing base, with the location that names it. ENV-25: a cycle of extensions.
 #[test]
 fn bases_that_lead_nowhere_are_refused() {
     expect![[r#"

@@ -1,10 +1,10 @@
-//! The four protocols that come along: whole, against golden files, and each fact of each step.
+//! The four included protocols: as a whole, against golden files, and each fact of each step.
 
 use crate::support::{key, shipped};
 use expect_test::expect_file;
 use interlocking_envoy::Protocol;
 
-/// ENV-17, ENV-18: as they are printed. `UPDATE_EXPECT=1` writes them anew.
+/// ENV-17, ENV-18: the printed form. `UPDATE_EXPECT=1` rewrites the files.
 #[test]
 fn the_whole_is_golden() {
     expect_file!["../golden/implementation.txt"].assert_eq(&shipped("implementation").to_string());
@@ -17,7 +17,7 @@ fn text(protocol: &Protocol, of: &str) -> String {
     protocol.step(key(of)).unwrap().text.clone()
 }
 
-/// Each fact is in the step's text, in this order.
+/// Asserts that the facts are in the step's text, in this order.
 fn assert_facts(protocol: &str, facts: &[(&str, &str, &[&str])]) {
     let protocol = shipped(protocol);
     for (row, step, facts) in facts {
@@ -235,7 +235,7 @@ fn the_steps_of_debugging() {
                     "passed is false",
                     "Add 1 to ITERATION",
                     "\"Testing feedback: {summary of user_required_changes}\"",
-                    // Printed; its file says 10 (CON-117).
+                    // The printed number; the file says 10 (CON-117).
                     "Go to step 12",
                     "\"testing-refinement\"",
                 ],

@@ -9,7 +9,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// With these files in `.claude/protocols`.
+    /// A project with these files in `.claude/protocols`.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let project = Self { directory: tempfile::tempdir().unwrap() };
         for (name, content) in files {
@@ -30,7 +30,7 @@ impl Project {
         self.library().resolve(&named(name))
     }
 
-    /// What is wrong with a protocol, places without their directory.
+    /// The error for a protocol, with locations without their directory.
     pub(crate) fn refusal(&self, name: &str) -> String {
         let error = self.resolve(name).unwrap_err();
         let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());

@@ -1,4 +1,4 @@
-//! Budgets on edges: their routes are routes to take, and those without one are named.
+//! Budgets on edges: their routes are routes to be covered, and exhausted edges without a route are reported.
 
 use interlocking::prelude::*;
 use interlocking::testing::{Enumerator, RouteKind};
@@ -20,7 +20,8 @@ impl From<Exhausted<Self>> for Pot {
     }
 }
 
-/// A pot is fired until a potter likes it, three times at most; glazed again as often as that, or the run fails.
+/// A pot is fired until a potter likes it, at most three times, and glazed again at most three times; otherwise
+/// the run fails.
 #[derive(Graph)]
 #[graph(output = Pot)]
 struct Kiln {

@@ -41,7 +41,7 @@ enum Verdict {
     Rejected { because: String },
 }
 
-/// What comes from outside.
+/// A message from outside.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum News {
     Noise,
@@ -281,7 +281,7 @@ fn a_struct_has_nodes_of_every_kind() {
     assert_eq!(kinds, expected);
     assert_eq!(table.entry().map(|row| &*row.name), Some("open"));
     assert!(table.node("layout").is_some_and(|row| row.goto.iter().any(|goto| goto.to.is_exit())));
-    // What waits for children and keeps their result for later rounds is a join, too.
+    // A join also waits for children, and keeps their result for later rounds.
     let gate = table.node("gate").unwrap();
     assert_eq!(gate.slots.iter().map(|slot| slot.latched).collect::<Vec<_>>(), [false, true]);
 }
@@ -348,7 +348,7 @@ fn without_messages_the_report_asks_for_them() {
     .assert_eq(&report.to_string());
 }
 
-/// The same choices are the same run, with what runs side by side in it, and each route that a report names is taken again.
+/// The same choices give the same run, including concurrent nodes, and each route in a report can be taken again.
 #[test]
 fn every_reported_run_can_be_made_again() {
     let with_news = || {

@@ -1,4 +1,4 @@
-//! Graphs as nodes of others: their children are played, or come to what they are said to; and one that runs itself to its depth.
+//! Graphs as nodes of others: their children are played, or have given results; and a graph that runs itself to its depth.
 
 use askama::Template;
 use interlocking::prelude::*;
@@ -43,7 +43,7 @@ struct Press {
     write: LogicNode<Write>,
 }
 
-/// Who says what came of the text.
+/// Decides by the verdict on the text.
 struct Editor;
 impl GraphHandler<press::review> for Editor {
     fn graph(&self, _: &Cx<'_, press::review>) -> Result<Arc<Review>, NodeError> {
@@ -67,7 +67,7 @@ impl LogicHandler<press::write> for Write {
     }
 }
 
-/// What the press ends with.
+/// The output of the press.
 #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 struct Said(String);
 
@@ -119,7 +119,7 @@ fn press() -> Enumerator<Press> {
 
 const ROUTES: [&str; 4] = ["review → write", "review → exit", "review → exit (failed)", "write → exit"];
 
-/// Whoever asks an agent in the child is played, as in the graph itself.
+/// Agents in the child graph are played as in the graph itself.
 #[test]
 fn the_child_of_a_graph_node_is_played() {
     let report = press().explore();
@@ -130,7 +130,7 @@ fn the_child_of_a_graph_node_is_played() {
     assert!(choices.contains("/judge.1.1=generated-"), "{choices}");
 }
 
-/// Given results, the child is not run, and each result is tried.
+/// With given results, the child is not run, and each result is tried.
 #[test]
 fn the_child_of_a_graph_node_may_come_to_what_it_is_said_to() {
     let given = || press().with_result::<press::review>(&Verdict::Fine);
@@ -152,7 +152,7 @@ fn a_graph_that_runs_itself_is_driven_to_its_depth() {
     report.assert_all_routes();
     assert_eq!(report.taken().len(), 3);
     assert_eq!(report.runs(), 1, "its children are of the same graph, and are counted with it");
-    // A result of a level is one of the level above alone.
+    // A given result applies to the level above only.
     let enumerator = Enumerator::new(move |_| (Run::new(graph()), 9)).with_result::<digger::deeper>(&1);
     assert_eq!(enumerator.explore().missing()[0].to_string(), "dig → exit", "no child goes there");
 }

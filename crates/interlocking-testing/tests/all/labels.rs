@@ -1,4 +1,5 @@
-//! Labels that are to be said: the search goes on until they were, and says which never are.
+//! Labels that are required: the search goes on until each was used, and reports those that never
+//! are.
 
 use interlocking::prelude::*;
 use interlocking::testing::{Chance, Enumerator};

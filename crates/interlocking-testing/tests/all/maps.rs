@@ -1,4 +1,4 @@
-//! A map that need not wait for all of its children: all that can come of it.
+//! A map that does not wait for all of its children: all its possible results.
 
 use expect_test::expect;
 use interlocking::prelude::*;

@@ -1,4 +1,4 @@
-//! What a report says of graphs whose routes cannot all be taken.
+//! Reports on graphs whose routes cannot all be taken.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ enum Order {
     Stop,
 }
 
-/// A person starts and stops it, and what starts may break.
+/// A person starts and stops the engine, and starting it may break it.
 #[derive(Graph)]
 #[graph(output = State)]
 struct Engine {
@@ -60,7 +60,7 @@ struct Motor {
 
 impl LogicHandler<engine::start> for Motor {
     async fn run(&self, state: State, cx: &mut Cx<'_, engine::start>) -> Route<engine::start> {
-        // A month, which nobody waits for.
+        // A month, which passes at once in virtual time.
         tokio::time::sleep(Duration::from_secs(30 * 24 * 3_600)).await;
         match &self.chance {
             Some(chance) if !chance.holds("it runs") => goto!(cx, engine::repair, State("broken".into())),
@@ -166,7 +166,7 @@ fn a_search_that_is_stopped_says_so() {
     assert!(report.to_string().contains("5 were left to be tried (`.with_runs(…)`)"), "{report}");
 }
 
-/// Goes round for ever unless it is told to stop, and is told nothing.
+/// Loops for ever unless it is told to stop, which never happens.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Endless {
@@ -200,7 +200,7 @@ fn a_run_that_does_not_end_is_given_up() {
     "#]].assert_eq(&report.to_string());
 }
 
-/// Opens when the right digits come one after the other.
+/// Opens after the right sequence of digits.
 #[derive(Graph)]
 #[graph(output = Vec<u32>)]
 struct Safe {
@@ -231,7 +231,7 @@ impl LogicHandler<safe::opened> for Opened {
     }
 }
 
-/// All sequences of choices are reached, so one that takes three particular ones in a row is found: 64 runs at most.
+/// All sequences of choices are explored, so a particular sequence of three is found: in at most 64 runs.
 #[test]
 fn the_one_sequence_that_opens_is_found() {
     let safe = Enumerator::new(|chance| {

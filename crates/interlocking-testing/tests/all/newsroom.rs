@@ -47,7 +47,7 @@ impl LLMHandler<newsroom::write> for Write {
 }
 
 struct Review {
-    /// So many words an article has at least.
+    /// The minimum number of words in an article.
     least: u64,
 }
 
@@ -86,7 +86,7 @@ fn every_route_is_taken_with_answers_that_are_made_from_the_schema() {
 fn a_route_that_a_report_names_is_taken_again() {
     let report = enumerator().explore();
     let choices = report.choices_of("review -> exit").unwrap();
-    // As text, and back.
+    // Converted to text, and back.
     let again: Choices = choices.to_string().parse().unwrap();
     let replayed = enumerator().replay(&again);
     assert_eq!(replayed.ending, Ending::Finished);
@@ -95,7 +95,7 @@ fn a_route_that_a_report_names_is_taken_again() {
     expect![[r#"write.1.1=generated-3 {"title":"text","words":4294967295}"#]].assert_eq(&replayed.chosen.join("\n"));
 }
 
-/// A regression that was kept as text is told when it says nothing any more.
+/// A regression test that was stored as text is reported when no run makes its choices.
 #[test]
 fn choices_that_no_run_makes_are_told() {
     let choices = "write.1.1=generated-3; write.1.1 ends=never; writer.1.1=generated-3";

@@ -1,4 +1,4 @@
-//! A join that need not wait for all of its slots: the first good answer, who comes too late, and nobody who has one.
+//! A join with a quorum: the first good answer, answers that are too late, and no answer at all.
 
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
@@ -69,7 +69,7 @@ impl JoinHandler<inquiry::first> for First {
     }
 }
 
-/// Takes a day, and notes what it has replied.
+/// Takes a day, and notes the reply.
 struct Reply(Arc<Mutex<Vec<String>>>);
 impl LogicHandler<inquiry::reply> for Reply {
     async fn run(&self, answer: String, cx: &mut Cx<'_, inquiry::reply>) -> Route<inquiry::reply> {
@@ -86,7 +86,7 @@ impl LogicHandler<inquiry::regret> for Regret {
     }
 }
 
-/// The search of the files finds something at once or after half an hour, or nothing; what is replied is noted.
+/// The search of the files finds something at once or after half an hour, or nothing; the replies are noted.
 fn enumerator(replied: &Arc<Mutex<Vec<String>>>) -> Enumerator<Inquiry> {
     let replied = replied.clone();
     Enumerator::new(move |chance| {
@@ -122,7 +122,7 @@ fn every_route_around_a_quorum_is_taken() {
     .assert_eq(&report.to_string());
 }
 
-/// What is replied with these choices, who came to the join in the order of the table, and how the run ended.
+/// The reply with these choices, the values that reached the join in the order of the table, and how the run ended.
 fn with(choices: &str) -> (String, String, Ending) {
     let replied = Arc::default();
     let replayed = enumerator(&replied).replay(&choices.parse().unwrap());
@@ -136,12 +136,12 @@ fn with(choices: &str) -> (String, String, Ending) {
 fn one_good_answer_is_enough_and_who_is_late_changes_nothing() {
     for (choices, replied, came) in [
         ("no choices", "files", "files"),
-        // The search is given up.
+        // The search is cancelled.
         ("the files.1=slowly", "lawyer", "lawyer"),
-        // The answer comes when nobody waits for it any more, and the run goes on.
+        // The answer comes after the join has fired, and the run goes on.
         ("the files.1=slowly; lawyer.1.1=late-generated-1", "files", "files"),
         ("the files.1=slowly; lawyer.1.1=nobody", "files", "files"),
-        // Who has nothing to say is waited for no longer, and does not decide.
+        // A source without an answer is not waited for any more, and does not decide.
         ("the files.1=slowly; lawyer.1.1=generated-2", "files", "files, lawyer"),
         ("the files.1=nothing; lawyer.1.1=late-generated-1", "lawyer", "files, lawyer"),
         // The quorum is out of reach.

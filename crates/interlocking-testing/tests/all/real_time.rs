@@ -1,4 +1,4 @@
-//! Handlers that wait for programs, in both kinds of time.
+//! Handlers that wait for programs, in virtual and in real time.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -60,7 +60,7 @@ fn programs_take_the_time_that_they_take() {
     enumerator().in_real_time(Duration::from_secs(60)).explore().assert_all_routes();
 }
 
-/// Why there is real time at all: a paused clock takes the wait for a program for idleness, and goes on to the timeout.
+/// This is why there is real time: a paused clock takes the wait for a program for idleness, and jumps to the timeout.
 #[test]
 fn in_virtual_time_the_wait_for_a_program_is_a_timeout() {
     let report = enumerator().explore().to_string();

@@ -1,4 +1,4 @@
-//! Nodes that fail, and take too long: each has a way on that is to be taken.
+//! Nodes that fail, or take too long: each has a route that is to be covered.
 
 use interlocking::prelude::*;
 use interlocking::testing::{Ending, Enumerator, RouteKind};
@@ -10,7 +10,7 @@ struct Oven {
     bake: LogicNode<Bake>,
     #[node(input = TimedOut, goto(serve))]
     look: LogicNode<Look>,
-    /// Nothing says where this one goes, so it is never chosen that it fails.
+    /// It has no route for failures, so a failure is never chosen.
     #[node(input = Failure, goto(exit))]
     order: LogicNode<Order>,
     #[node(input = String, goto(exit), failed(exit))]

@@ -1,7 +1,7 @@
-//! Code under test that knows it is tested, and what its verdict is then.
+//! Code under test that knows that it is tested, and the resulting verdict.
 //!
-//! Nothing here was looked through beforehand: this is what running the tests shows by itself. About ten small crates are compiled, at
-//! half a second each.
+//! The sources are not checked beforehand: this is what running the tests shows by itself. About ten small crates are compiled,
+//! at half a second each.
 
 use interlocking_toolchain::{Checkout, FailureType, KnownTests, Runner, TestOutcome, TestRun, Toolchain};
 use std::fs;
@@ -13,7 +13,7 @@ const TESTS: &str = "use victim::answer;\n\
     #[test]\nfn prop_returns() -> Result<(), String> { if answer() == 42 { Ok(()) } else { Err(\"no\".to_owned()) } }\n\
     #[test]\n#[should_panic]\nfn prop_panics() { assert_eq!(answer(), 41); }\n";
 
-/// Tests a crate of these two files.
+/// Tests a crate with these two files.
 async fn test(implementation: &str, tests: &str) -> TestRun {
     let checkouts = tempfile::tempdir().unwrap();
     let at = checkouts.path().join("1");
@@ -63,7 +63,7 @@ async fn a_program_that_ends_before_its_test_has_failed() {
     assert_eq!(outcome.failed.len(), 4, "{outcome:?}");
 }
 
-/// What the harness would write, for the right name, and the exit code too.
+/// Writes what the harness would write, for the right test name, and ends with the same exit code.
 const FORGE: &str = "use std::io::Write;\npub fn forge() -> ! {\n    \
     let test = std::env::args().nth(1).unwrap();\n    let lines = format!(\"test {test} ... ok\\n\\n\
     test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out\\n\\n\");\n    \
@@ -74,11 +74,11 @@ async fn code_that_writes_what_the_harness_writes_is_betrayed_by_the_canaries() 
     let run = test(&format!("{FORGE}pub fn answer() -> i32 {{ forge() }}"), TESTS).await;
     let TestRun::Forged { tests } = run else { panic!("{run:?}") };
     let names: Vec<&str> = tests.iter().map(|forged| forged.test.as_str()).collect();
-    // It answers for the test that is to panic as if it had not.
+    // It also claims success for the test that is to panic.
     assert_eq!(names, ["prop_answer", "prop_panics", "prop_returns", "prop_twice"]);
 }
 
-/// For the names that it has listed, all at once.
+/// Claims results for all names that it has listed.
 #[tokio::test(flavor = "multi_thread")]
 async fn verdicts_of_more_than_the_one_test_contradict_its_counts() {
     let forge = FORGE.replace("test {test} ... ok", "test {test} ... ok\\ntest another ... ok");
@@ -86,13 +86,13 @@ async fn verdicts_of_more_than_the_one_test_contradict_its_counts() {
     assert_eq!((outcome.passed.len(), outcome.failed.len()), (0, 4), "{outcome:?}");
 }
 
-/// By the flip of a coin, so that every second pair of a test and its canary betrays nothing: ten pairs are run, three times if need be.
+/// A coin decides, so that every second pair of a test and its canary looks genuine: ten pairs are run, up to three times.
 #[tokio::test(flavor = "multi_thread")]
 async fn guessing_which_run_is_the_canarys_does_not_pay() {
     let coin = "fn coin() -> bool {\n    use std::hash::{BuildHasher, RandomState};\n    \
         RandomState::new().hash_one(0) & 1 == 0\n}\n";
     let implementation = format!("{FORGE}{coin}pub fn answer() -> i32 {{ if coin() {{ forge() }} else {{ 42 }} }}");
-    // It does its work now and then, so that only what it is caught at counts.
+    // It guesses right now and then, so only a run in which it is caught counts.
     for _ in 0..3 {
         if let TestRun::Forged { tests } =
             test(&implementation, "#[test]\nfn prop_answer() { assert_eq!(victim::answer(), 42); }\n").await
@@ -103,7 +103,7 @@ async fn guessing_which_run_is_the_canarys_does_not_pay() {
     panic!("thirty pairs betray nothing");
 }
 
-/// What makes the verdict comes last, after more than is kept.
+/// The line that decides the verdict comes last, after more output than is kept.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_that_prints_without_end_in_sight_is_judged_by_its_last_words() {
     let tests = "use victim::answer;\n\
@@ -129,7 +129,8 @@ async fn a_test_that_hangs_is_ended_alone() {
     assert!(outcome.timed_out);
 }
 
-/// What runs with the code under test reads neither the implementation nor which of its names is for what, and changes nothing.
+/// A process that runs the code under test can read neither the implementation nor which test name is the canary's, and can
+/// change nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_reaches_neither_sources_nor_artefacts_nor_the_network() {
     let tests = r##"
@@ -137,7 +138,7 @@ async fn a_test_reaches_neither_sources_nor_artefacts_nor_the_network() {
         #[test]
         fn prop_answer() {
             fs::read_to_string("src/lib.rs").unwrap_err();
-            // As it was committed, without the names that are drawn for its tests.
+            // The file as it was committed, without the random names of its tests.
             assert_eq!(fs::read_to_string("tests/p.rs").unwrap().matches("#[test]").count(), 2);
             fs::write("tests/p.rs", "").unwrap_err();
             fs::write("new", "").unwrap_err();

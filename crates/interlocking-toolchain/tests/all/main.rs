@@ -1,4 +1,4 @@
-//! Commands really run, on real files.
+//! Commands that are run on real files.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 

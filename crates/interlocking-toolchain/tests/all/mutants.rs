@@ -1,4 +1,4 @@
-//! Changes really made, built and tested. One small crate is compiled about ten times.
+//! Mutations that are made, built and tested. One small crate is compiled about ten times.
 
 use interlocking_rust_source::{Edit, Mutant, claimed_edit, mutants};
 use interlocking_toolchain::{
@@ -35,7 +35,7 @@ const TESTS: &str = "use victim::*;\n\
     #[test]\nfn prop_even() { for n in [0, 2, 6] { assert_eq!(half(n), Ok(n / 2)); } }\n\
     #[test]\nfn prop_small() { assert!(is_small(3) && !is_small(20)); }\n";
 
-/// The mutant in a line with this in its description.
+/// The mutant of a line whose description contains `says`.
 fn mutant(line: usize, says: &str) -> Edit {
     let mut found = mutants("src/lib.rs", CODE).unwrap().into_iter();
     let fits = |mutant: &Mutant| mutant.edit.line == line && mutant.to_string().contains(says);
@@ -68,7 +68,7 @@ async fn what_no_test_notices_is_told_from_what_one_does() {
     let caught = MutantVerdict::Caught { by: vec!["prop_even".to_owned()] };
     assert_eq!(trials.try_edit(&mutant(8, "`+=` becomes `-=`")).await.unwrap(), caught);
     assert_eq!(fs::read_to_string(at.join("src/lib.rs")).unwrap(), CODE);
-    // Neither ten nor an odd number is tried by any test: by our own change, and by one that somebody claims.
+    // No test tries ten or an odd number: one of our own mutants survives, and so does a change from outside.
     for survivor in [mutant(14, "`<` becomes `<=`"), claimed("return Err(number);", "return Ok(number);")] {
         let verdict = trials.try_edit(&survivor).await.unwrap();
         assert!(verdict.is_survivor(), "{survivor}: {verdict:?}");
@@ -87,7 +87,8 @@ async fn what_no_test_notices_is_told_from_what_one_does() {
     assert!(matches!(error, TrialError::AnotherText { .. }), "{error}");
 }
 
-/// Of a command with an exit code the build's own says whether a change builds, in whatever language.
+/// For commands judged by exit code, the exit code of the build says whether a change builds, in any
+/// language.
 #[tokio::test]
 async fn changes_in_any_language_are_tried_with_its_own_commands() {
     let checkouts = tempfile::tempdir().unwrap();

@@ -103,7 +103,7 @@ fn docs_verdicts_shows_what_can_be_read() {
     assert_eq!(toolchain.named("stack-only").unwrap().harness, Harness::GoTest);
 }
 
-/// TC-09, TC-25: what a command that is none of cargo's leaves is read test by test.
+/// TC-09, TC-25: a report that a command other than cargo leaves is read test by test.
 #[tokio::test]
 async fn a_report_is_read_from_where_the_command_leaves_it() {
     let here = tempfile::tempdir().unwrap();
@@ -119,12 +119,13 @@ async fn a_report_is_read_from_where_the_command_leaves_it() {
     let TestRun::Ran(outcome) = runner.run_named("unit", &checkout, KNOWN).await.unwrap() else { panic!() };
     assert_eq!(outcome.verdict_of("test_even"), TestVerdict::Passed);
     assert_eq!(outcome.failed.len(), 7);
-    // The one that lies in the checkout is not this run's.
+    // The report in the checkout is not from this run.
     let TestRun::Ran(outcome) = runner.run_named("silent", &checkout, KNOWN).await.unwrap() else { panic!() };
     assert_eq!(outcome.failed[0].failure_type, FailureType::ParseError);
 }
 
-/// TC-03: `cargo test contract` runs the tests of that name alone, each by itself and with its canary.
+/// TC-03: `cargo test contract` runs only the tests with that name, each by itself and with its
+/// canary.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_filter_chooses_tests_by_their_own_names() {
     let checkouts = tempfile::tempdir().unwrap();

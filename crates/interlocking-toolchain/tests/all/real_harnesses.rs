@@ -1,5 +1,5 @@
-//! The harnesses' own programs, really run: nextest, pytest and `go test`. A test whose program is not on this machine says so and passes;
-//! `INTERLOCKING_NEXTEST`, `INTERLOCKING_PYTEST` and `INTERLOCKING_GO` name programs that are not in `PATH`.
+//! The real programs of harnesses: nextest, pytest and `go test`. A test whose program is missing on this machine reports that
+//! and passes; `INTERLOCKING_NEXTEST`, `INTERLOCKING_PYTEST` and `INTERLOCKING_GO` name programs that are not in `PATH`.
 
 use interlocking_toolchain::{
     Checkout, CommandLine, FailureType, Harness, KnownTests, NamedCommand, Runner, TestOutcome, TestRun, TestVerdict,
@@ -9,7 +9,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The program, if it is here.
+/// The path of the program, if it is installed.
 #[expect(clippy::print_stderr, reason = "whoever runs the tests is told what was not tested")]
 fn program(name: &str, variable: &str) -> Option<PathBuf> {
     let named = env::var_os(variable).map(PathBuf::from);
@@ -24,7 +24,7 @@ fn program(name: &str, variable: &str) -> Option<PathBuf> {
     found
 }
 
-/// Where a program and what interprets it are installed.
+/// The directories in which a program and its interpreter are installed.
 fn installed(program: &Path) -> Vec<PathBuf> {
     let text = String::from_utf8_lossy(&fs::read(program).unwrap()).into_owned();
     let interpreter =
@@ -32,7 +32,7 @@ fn installed(program: &Path) -> Vec<PathBuf> {
     let all = [Some(program.to_owned()), interpreter].into_iter().flatten();
     let all = all.flat_map(|program| [program.clone(), program.canonicalize().unwrap()]);
     let directories = all.filter_map(|program| Some(program.parent()?.parent()?.to_owned()));
-    // Debian has the sources of Go's library beside its programs, by a link.
+    // On Debian a link leads from Go's directory to the sources of its library.
     let behind = |directory: PathBuf| [directory.join("src").canonicalize().ok(), Some(directory)];
     directories.flat_map(behind).flatten().collect()
 }
@@ -60,7 +60,7 @@ async fn outcome_of(
     }
 }
 
-/// TC-09, TC-25: what nextest itself writes is read test by test.
+/// TC-09, TC-25: the report of nextest is read test by test.
 #[tokio::test(flavor = "multi_thread")]
 async fn nextest_is_read_test_by_test() {
     let Some(nextest) = program("cargo-nextest", "INTERLOCKING_NEXTEST") else { return };
@@ -70,7 +70,7 @@ async fn nextest_is_read_test_by_test() {
         ("src/lib.rs", ""),
         ("Cargo.toml", "[package]\nname = \"sums\"\nedition = \"2024\"\n[workspace]\n"),
     ];
-    // As the page has it.
+    // The configuration that the page shows.
     let page = include_str!("../../../../docs/book/src/verdicts.md");
     let shown = page.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
     let toolchain: Toolchain = toml::from_str(shown).unwrap();
@@ -83,7 +83,7 @@ async fn nextest_is_read_test_by_test() {
     assert_eq!((failure.expected.as_deref(), failure.actual.as_deref()), (Some("3"), Some("2")), "{failure:?}");
 }
 
-/// TC-09, TC-25: what pytest itself writes is read test by test.
+/// TC-09, TC-25: the report of pytest is read test by test.
 #[tokio::test(flavor = "multi_thread")]
 async fn pytest_is_read_test_by_test() {
     let Some(pytest) = program("pytest", "INTERLOCKING_PYTEST") else { return };
@@ -98,14 +98,14 @@ async fn pytest_is_read_test_by_test() {
     assert_eq!(failure.failure_type, FailureType::PropertyFailed);
 }
 
-/// TC-09, TC-23, TC-25: the events of `go test -json` itself are read test by test.
+/// TC-09, TC-23, TC-25: the events of `go test -json` are read test by test.
 #[tokio::test(flavor = "multi_thread")]
 async fn go_test_is_read_test_by_test() {
     let Some(go) = program("go", "INTERLOCKING_GO") else { return };
     let tests = "package sums\n\nimport \"testing\"\n\nfunc TestHolds(t *testing.T) {}\n\n\
         func TestDiffers(t *testing.T) { if 1+1 != 3 { t.Errorf(\"got %d, want %d\", 2, 3) } }\n";
     let files = [("sums_test.go", tests), ("go.mod", "module example.org/sums\n\ngo 1.19\n")];
-    // Go keeps what it has built where it is told to.
+    // Go keeps its build cache in the given directory.
     let script = "GOCACHE=\"$1/cache\" GOTMPDIR=\"$1\" GOFLAGS=-vet=off CGO_ENABLED=0 exec \"$2\" test -json ./...";
     let command = CommandLine::new("sh", &["-c", script, "sh", "{target}", &go.to_string_lossy()]);
     let outcome = outcome_of(&files, installed(&go), command, Harness::GoTest).await;

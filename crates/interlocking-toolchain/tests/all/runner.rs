@@ -1,4 +1,4 @@
-//! Commands really run: the environment they see, their end, their time limit.
+//! Commands that are run: their environment, their end, their time limit.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ fn runner(build: CommandLine, test: CommandLine) -> Runner {
     Runner::new(toolchain, target(), "/nonexistent").unwrap()
 }
 
-/// Where artefacts go that there are none of.
+/// A target directory for commands without artefacts.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-artefacts")
 }
@@ -31,7 +31,7 @@ fn target() -> PathBuf {
 const KNOWN: KnownTests<'_> =
     KnownTests { names: &[], test_path: "tests/properties.rs", implementation_path: Some("src/lib.rs") };
 
-/// TC-01, TC-02, TC-25: the commands are whatever the configuration says, and their exit codes count.
+/// TC-01, TC-02, TC-25: the configuration defines the commands, and their exit codes count.
 #[tokio::test]
 async fn configured_commands_decide() {
     let here = tempfile::tempdir().unwrap();
@@ -47,14 +47,14 @@ async fn configured_commands_decide() {
     assert!(!outcome.all_passed());
 }
 
-/// Nothing of the caller's environment gets through but what builds need and what the configuration names.
+/// The command gets only the variables of the caller's environment that builds need and that the configuration names.
 #[tokio::test]
 async fn secrets_stay_outside() {
     let here = tempfile::tempdir().unwrap();
     let runner = runner(shell("env >&2; exit 1"), shell("true"));
     let outcome = runner.build(&Checkout::at(here.path())).await.unwrap();
     let seen: Vec<&str> = outcome.diagnostics().lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
-    // Set for every test by cargo, and of no use to a build.
+    // Cargo sets it for every test; a build does not need it.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some() && !seen.contains(&"CARGO_MANIFEST_DIR"), "{seen:?}");
     assert!(outcome.diagnostics().contains("CARGO_NET_OFFLINE=true"), "{}", outcome.diagnostics());
     let verdicts = target().join("verdicts");
@@ -81,12 +81,12 @@ async fn secrets_stay_outside() {
         "RUSTC_WRAPPER",
         "RUSTC_WORKSPACE_WRAPPER",
         "INTERLOCKING_PROGRAM",
-        // Where the sandbox has temporary files go.
+        // The sandbox's directory for temporary files.
         "TMP",
         "TEMP",
         "RUST_BACKTRACE",
         "PROPTEST_DISABLE_FAILURE_PERSISTENCE",
-        // What keeps worktrees that share a target directory apart.
+        // These keep worktrees with a shared target directory apart.
         "CARGO_PROFILE_DEV_SPLIT_DEBUGINFO",
         "CARGO_PROFILE_RELEASE_SPLIT_DEBUGINFO",
         "PWD",
@@ -106,7 +106,7 @@ async fn secrets_stay_outside() {
     assert!(outcome.diagnostics().contains("CARGO_MANIFEST_DIR="));
 }
 
-/// TC-11: a command that hangs is killed with everything it started, and what it printed is kept.
+/// TC-11: a command that hangs is killed with all processes that it started, and its output is kept.
 #[tokio::test]
 async fn a_command_out_of_time_leaves_nothing_behind() {
     let here = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ async fn a_command_out_of_time_leaves_nothing_behind() {
     assert_gone(&here.path().join("child")).await;
 }
 
-/// A build that nobody waits for any more is killed likewise.
+/// A build whose caller is gone is killed likewise.
 #[tokio::test]
 async fn a_cancelled_command_leaves_nothing_behind() {
     let here = tempfile::tempdir().unwrap();
@@ -139,7 +139,7 @@ async fn a_cancelled_command_leaves_nothing_behind() {
     assert_gone(&child).await;
 }
 
-/// A `cargo` that does this.
+/// A `cargo` that runs this script.
 fn cargo(directory: &Path, script: &str) -> CommandLine {
     let program = directory.join("cargo");
     std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -147,14 +147,14 @@ fn cargo(directory: &Path, script: &str) -> CommandLine {
     CommandLine::new(program.to_str().unwrap(), &["test"])
 }
 
-/// A runner of tests that are run one by one, once this has built them.
+/// A runner that runs tests one by one, after this `cargo` has built them.
 fn one_by_one(cargo: CommandLine) -> Runner {
     Runner::new(Toolchain { test_command: cargo, ..Toolchain::default() }, target(), "/nonexistent").unwrap()
 }
 
 const TESTS: &str = "#[test]\nfn prop_nothing() {}\n";
 
-/// The canaries of a run that nobody waits for any more are not in the way of the next one.
+/// The canaries of a cancelled run do not affect the next run.
 #[tokio::test]
 async fn a_test_file_is_as_it_was_after_a_cancelled_build() {
     let (here, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -176,7 +176,7 @@ async fn a_test_file_is_as_it_was_after_a_cancelled_build() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), TESTS);
 }
 
-/// A link in a commit leads to no file outside: it is neither read nor written, and nothing is built.
+/// A symbolic link in a commit leads to no file outside: the file is neither read nor written, and nothing is built.
 #[tokio::test]
 async fn a_test_file_that_is_a_link_is_no_test_file() {
     let (here, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -202,7 +202,8 @@ async fn a_test_file_that_is_a_link_is_no_test_file() {
     assert!(!here.path().join("built").exists());
 }
 
-/// What is not read may name a test program. The code is told of it, since it has the warnings.
+/// Unread output may name a test program, so the build counts as failed. The diagnostics go to the code's author, as the code
+/// causes the warnings.
 #[tokio::test]
 async fn a_build_that_prints_too_much_tells_of_no_test() {
     let (here, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -216,7 +217,7 @@ async fn a_build_that_prints_too_much_tells_of_no_test() {
     assert!(diagnostics.contains("printed more than is read") && diagnostics.contains("warning"), "{diagnostics}");
 }
 
-/// No clock runs over.
+/// No clock overflows.
 #[tokio::test]
 async fn a_time_limit_of_more_than_a_year_is_one_of_a_year() {
     let (here, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -233,7 +234,7 @@ async fn a_time_limit_of_more_than_a_year_is_one_of_a_year() {
     let TestRun::Ran(_) = runner.test(&Checkout::at(here.path()), KNOWN).await.unwrap() else { panic!() };
 }
 
-/// The process whose id is in the file is gone, or dead and waiting for its parent to notice.
+/// Asserts that the process whose id is in the file is gone, or is a zombie.
 async fn assert_gone(file: &Path) {
     let id = std::fs::read_to_string(file).expect("the process wrote its id");
     let status = format!("/proc/{}/stat", id.trim());
@@ -266,7 +267,7 @@ async fn a_missing_program_is_an_error_not_a_failed_build() {
     assert!(error.to_string().contains("no-such-program"), "{error}");
 }
 
-/// A process that has left its parent, its group and its session ends with the command, and touches nothing afterwards.
+/// A process that has left its parent, its group and its session ends with the command, and changes nothing afterwards.
 #[tokio::test]
 async fn a_process_in_a_session_of_its_own_does_not_outlive_its_command() {
     let here = tempfile::tempdir().unwrap();

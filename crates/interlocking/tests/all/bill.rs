@@ -1,5 +1,5 @@
-//! The bill: what a run reports, tells, records and may use is one sum, that of all calls that agents were asked, those of children
-//! and of turns that were killed included.
+//! The bill: the usage that a run reports, emits, records and counts against budgets is one sum, that of all calls of agents,
+//! including those of children and of killed turns.
 
 use crate::faltering::Faltering;
 use crate::support::{Log, failed, finished, pass, timed};
@@ -39,7 +39,7 @@ impl LLMHandler<clerk::work> for Work {
     }
 }
 
-/// Hires a clerk for each task, and signs with an agent of its own.
+/// Runs a clerk for each task, and signs with an agent of its own.
 #[derive(Graph)]
 #[graph(output = Vec<u64>)]
 struct Firm {
@@ -84,7 +84,7 @@ impl LLMHandler<firm::sign> for Sign {
     }
 }
 
-/// Takes as many seconds as it is told, for a cent.
+/// An agent that takes the given number of seconds, for a cent.
 #[derive(Default)]
 struct Paid {
     sessions: Sessions,
@@ -113,12 +113,12 @@ impl Agent for Paid {
     }
 }
 
-/// So many calls with a price.
+/// A number of calls with a price.
 fn cents(calls: u32) -> Usage {
     Usage { calls, cost: Cost::from_micro_dollars(u64::from(calls) * 10_000), ..Usage::default() }
 }
 
-/// So many calls whose price nobody knows.
+/// A number of calls with unknown price.
 fn unpriced(calls: u32) -> Usage {
     Usage { calls, unpriced_calls: calls, ..Usage::default() }
 }
@@ -129,7 +129,7 @@ fn firm(waits_for: usize, agent: &Arc<Paid>, journal: Arc<dyn Journal>) -> Run<F
         .with_journal(journal)
 }
 
-/// The report, the account, and the report of the run once more say this, and so many calls were made.
+/// Asserts that the report, the account, and a repeated report of the run have this usage, and that the agent got so many calls.
 async fn comes_to(usage: Usage, report: Report<Vec<u64>>, agent: &Arc<Paid>, journal: &Arc<MemoryJournal>) {
     assert_eq!(report.usage(), usage, "the report");
     assert_eq!(account(&**journal, &report.run).await.unwrap().total, usage, "the account");
@@ -162,7 +162,7 @@ async fn the_bill_of_a_run_has_its_childrens_calls() {
     assert_eq!(report.usage(), cents(3));
 }
 
-/// A child that is stopped with its map node has made a call, whose price nobody knows.
+/// A child that is stopped with its map node has made a call with an unknown price.
 #[tokio::test(start_paused = true)]
 async fn children_that_are_left_behind_are_on_the_bill() {
     let (agent, journal) = (Arc::<Paid>::default(), Arc::<MemoryJournal>::default());
@@ -175,19 +175,19 @@ async fn children_that_are_left_behind_are_on_the_bill() {
     comes_to(usage, report, &agent, &journal).await;
 }
 
-/// The turns of a process that was killed were calls: in the account before the run is resumed, and on the bill after it.
+/// The turns of a killed process were calls: they are in the account before the run is resumed, and on the bill after it.
 #[tokio::test(start_paused = true)]
 async fn turns_that_were_killed_are_on_the_bill() {
     let (agent, journal) = (Arc::<Paid>::default(), Arc::<MemoryJournal>::default());
     let killed = firm(2, &agent, journal.clone()).start(vec![1, 3]);
     assert!(tokio::time::timeout(Duration::from_millis(1_500), killed).await.is_err());
-    // What was dropped goes down meanwhile.
+    // In the meantime dropped tasks are cleaned up.
     pass(1).await;
     let root = "run".parse().unwrap();
     let total = account(&*journal, &root).await.unwrap().total;
     assert_eq!(total, cents(1) + unpriced(1), "one was done, and one under way");
 
-    // One more is one too few: the clerk is asked once more, and nobody may sign.
+    // One more call is not enough: the clerk is asked again, and no call is left to sign.
     let budgets = |calls| {
         let mut budgets = Budgets::unlimited();
         budgets.calls = Some(calls);
@@ -200,7 +200,7 @@ async fn turns_that_were_killed_are_on_the_bill() {
     comes_to(cents(3) + unpriced(1), report, &agent, &journal).await;
 }
 
-/// A turn that is interrupted when its run is suspended is recorded, or the run's journal has failed.
+/// A turn that is interrupted when its run is suspended is recorded; otherwise the run's journal has failed.
 #[tokio::test(start_paused = true)]
 async fn what_a_suspended_run_cannot_record_is_an_error_of_its_journal() {
     for refuses in [false, true] {
@@ -218,13 +218,13 @@ async fn what_a_suspended_run_cannot_record_is_an_error_of_its_journal() {
         assert_eq!(report.usage(), unpriced(1));
         journal.is_well_again();
         let report = firm(1, &agent, journal).resume().await.unwrap();
-        // Where there was no room for what it had cost, the session that it had begun tells of the call.
+        // The cost could not be recorded, but the session that the call had begun proves the call.
         assert_eq!(report.usage(), cents(2) + unpriced(1));
         finished(report);
     }
 }
 
-/// A case is closed at once, whatever an adviser says of it three seconds later.
+/// A case is closed at once, although an adviser reports three seconds later.
 #[derive(Graph)]
 #[graph(output = u64)]
 struct Case {
@@ -281,7 +281,7 @@ fn case(ill: &Arc<AtomicBool>) -> Case {
     Case { open: LogicNode(OpenCase(ill.clone())), advise: AdvisoryNode(Advise) }
 }
 
-/// A run that goes on while something works for a child that was given up at its end has that on its bill, too: it waits for it.
+/// A run that goes on while work goes on for a child, after the child's end, waits for that work and has it on its bill.
 #[tokio::test(start_paused = true)]
 async fn what_was_given_up_at_the_end_of_a_child_is_on_the_bill_of_whoever_goes_on() {
     for fails in [true, false] {
@@ -311,7 +311,7 @@ async fn what_was_given_up_at_the_end_of_a_child_is_on_the_bill_of_whoever_goes_
     }
 }
 
-/// The same of a run that fails at its exit, once it has given up its adviser.
+/// The same for a run that fails at its exit, after it has given up waiting for its adviser.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_retried_waits_for_what_it_had_given_up() {
     let (agent, journal, ill) = (Arc::<Paid>::default(), Arc::<MemoryJournal>::default(), Arc::<AtomicBool>::default());

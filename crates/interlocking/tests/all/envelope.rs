@@ -1,4 +1,5 @@
-//! Routing reads envelopes, not payloads: a run is followed, told of and forked with a store that gives none of them back.
+//! Routing reads envelopes, not payloads: a run can be followed, described and forked with a store that returns no
+//! payloads.
 
 use crate::support::{finished, timed};
 use async_trait::async_trait;
@@ -65,18 +66,18 @@ fn id(name: &str) -> RunId {
     name.parse().unwrap()
 }
 
-/// A journal that names every payload, and panics when it is asked for one that it shall not give back.
+/// A journal that replaces every payload by a name, and panics when a payload is requested that is not in `open`.
 #[derive(Default)]
 struct Sealed {
     inner: MemoryJournal,
-    /// By the number that its name says.
+    /// The payloads, by the number in their name.
     texts: Mutex<Vec<Encoded>>,
     open: BTreeSet<Digest>,
     asked: Mutex<BTreeSet<Digest>>,
 }
 
 impl Sealed {
-    /// The payload's name in place of the payload.
+    /// Replaces the payload by its name.
     fn name(&self, payload: &mut RecordedPayload) {
         if let RecordedPayload::Json(text) = payload {
             let mut texts = self.texts.lock().unwrap();
@@ -95,7 +96,7 @@ impl Sealed {
         self.inner.records(&id("depot"))
     }
 
-    /// A journal with the first `count` records, that gives back what is in `open`.
+    /// A journal with the first `count` records that returns the payloads in `open`.
     async fn cut(&self, count: usize, open: BTreeSet<Digest>) -> Arc<Self> {
         let texts = Mutex::new(self.texts.lock().unwrap().clone());
         let cut = Self { inner: MemoryJournal::new(), texts, open, asked: Mutex::default() };
@@ -162,7 +163,7 @@ impl Journal for Sealed {
     }
 }
 
-/// A run that has come to its end, in a journal that has given nothing back.
+/// A run that has ended, in a journal that has returned no payload.
 async fn whole() -> Arc<Sealed> {
     let journal = Arc::new(Sealed::default());
     let report = depot(&journal).start(1).await.unwrap();
@@ -176,9 +177,9 @@ async fn whole() -> Arc<Sealed> {
     journal
 }
 
-/// V3-145: forks, joins, loops and the exit are routed by what the records say of places, while the store of payloads
-/// panics when it is asked for any. So is the same once more from the records: where a run stands, what it has taken, what
-/// is under way; and so is a fork from any of its points.
+/// V3-145: forks, joins, loops and the exit are routed by what the records say of places, while the store panics when a
+/// payload is requested. The same holds when the run is reconstructed from the records: its state, the route it has taken,
+/// the executions under way; and for a fork at any point.
 #[tokio::test(start_paused = true)]
 async fn routing_works_with_a_store_that_gives_nothing_back() {
     let whole = whole().await;
@@ -215,8 +216,8 @@ async fn routing_works_with_a_store_that_gives_nothing_back() {
     );
 }
 
-/// V3-145: a run that is resumed loads what its nodes are still to take or may ask for, which is what each place got last;
-/// what was routed before and is superseded is not looked at.
+/// V3-145: a resumed run loads the payloads that its nodes can still take or ask for: the latest one of each place.
+/// Superseded payloads are not read.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_goes_on_loads_what_its_nodes_may_take_and_no_more() {
     let whole = whole().await;
@@ -248,7 +249,7 @@ async fn a_run_that_goes_on_loads_what_its_nodes_may_take_and_no_more() {
     }
 }
 
-/// So the loss of what it went through on its way takes nothing from a run that has ended.
+/// So a run that has ended does not depend on the payloads that it had on its way.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_has_ended_loads_its_output_and_no_more() {
     let whole = whole().await;

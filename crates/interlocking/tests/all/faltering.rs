@@ -1,5 +1,5 @@
-//! Journals that fail for a while: their errors are nobody's results. The tree of runs stops where it stands, and goes on from
-//! there once the journal is well, whatever handlers tolerate.
+//! Journals that fail for a while: a journal error is never a node's result. The tree of runs stops, and goes on from there
+//! once the journal works again, whatever failures the handlers tolerate.
 
 use crate::support::{Log, finished, pass, timed};
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ struct Part {
     make: LogicNode<Make>,
 }
 
-/// What nodes have done, and how they take what goes wrong with their journal: whether they go on as if nothing were.
+/// The work of the nodes, and whether they ignore failures of their journal and go on.
 #[derive(Clone, Default)]
 struct Shop {
     done: Arc<Mutex<Vec<String>>>,
@@ -96,13 +96,13 @@ fn whole(shop: &Shop, journal: &Arc<Faltering>) -> Run<Whole> {
 
 type Refuses<T> = Mutex<Option<Box<dyn Fn(&T) -> bool + Send>>>;
 
-/// A journal that has no room for some records, and cannot read some runs, for as long as it is not well.
+/// A journal that refuses some records as if it were full, and cannot read some runs, while it is ill.
 #[derive(Default)]
 pub(crate) struct Faltering {
     inner: MemoryJournal,
     no_room: Refuses<Record>,
     unreadable: Refuses<RunId>,
-    /// Whether payloads of children are others than those which were recorded.
+    /// Whether payloads of children are changed after they were recorded.
     is_doctored: Mutex<bool>,
 }
 
@@ -189,7 +189,7 @@ impl Journal for Faltering {
 
 const ALL: [&str; 4] = ["delivery", "part 1", "part 2", "part 3"];
 
-/// Runs until the journal fails, and resumes once it is well; gives what nodes have done until then.
+/// Runs until the journal fails, and resumes once it works again; gives the work of the nodes up to the failure.
 async fn falters(shop: &Shop, journal: &Arc<Faltering>) -> Vec<String> {
     let log = Log::new();
     let report = whole(shop, journal).with_events(log.sink()).start(vec![1, 2, 3]).await.unwrap();
@@ -204,7 +204,7 @@ async fn falters(shop: &Shop, journal: &Arc<Faltering>) -> Vec<String> {
     done
 }
 
-/// A child whose outcome, whose start or whose end cannot be recorded has not failed, whatever its parent tolerates.
+/// A child whose outcome, start or end cannot be recorded has not failed, whatever its parent tolerates.
 #[tokio::test(start_paused = true)]
 async fn a_childs_record_that_is_refused_is_no_result_of_the_child() {
     for (refused, again) in [("outcome", vec!["part 1"]), ("started", vec![]), ("ended", vec![])] {
@@ -219,7 +219,7 @@ async fn a_childs_record_that_is_refused_is_no_result_of_the_child() {
             record.run != root() && entry == refused
         });
         falters(&shop, &journal).await;
-        // What was done and not recorded is done again; all else is not.
+        // Work that was done and not recorded is repeated, and nothing else.
         let mut expected: Vec<_> = ALL.into_iter().chain(again).collect();
         expected.sort_unstable();
         assert_eq!(shop.done(), expected, "{refused}");
@@ -227,7 +227,7 @@ async fn a_childs_record_that_is_refused_is_no_result_of_the_child() {
     }
 }
 
-/// A result of `once` that cannot be recorded is no failure of its node, nor does the run go on without it.
+/// If a result of `once` cannot be recorded, its node does not fail, nor does the run go on without the result.
 #[tokio::test(start_paused = true)]
 async fn an_effect_that_cannot_be_recorded_is_no_failure_of_its_node() {
     for tolerates in [false, true] {
@@ -243,18 +243,18 @@ async fn an_effect_that_cannot_be_recorded_is_no_failure_of_its_node() {
     }
 }
 
-/// After an outcome, or an end, that was not recorded, nothing more is recorded of the run.
+/// After an outcome or an end that was not recorded, nothing more of the run is recorded.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_recorded_of_a_run_after_its_journal_has_failed() {
     for refused in 1..=4 {
         let shop = Shop::default();
-        // Only for this one record: there would be room for the next.
+        // Only this record is refused: the journal would accept the next one.
         let refuses = Mutex::new(true);
         let journal = Arc::<Faltering>::default().has_no_room(move |record| {
             record.run == root() && record.sequence == refused && std::mem::take(&mut *refuses.lock().unwrap())
         });
         falters(&shop, &journal).await;
-        // Only the effect whose record was refused is done again.
+        // Only the effect whose record was refused is repeated.
         let mut expected = ALL.to_vec();
         expected.extend((refused == 2).then_some("delivery"));
         expected.sort_unstable();
@@ -262,7 +262,7 @@ async fn nothing_is_recorded_of_a_run_after_its_journal_has_failed() {
     }
 }
 
-/// Once the journal has refused a record of one child, no other child begins, though there would be room for it.
+/// Once the journal has refused a record of one child, no other child begins, although its records would be accepted.
 #[tokio::test(start_paused = true)]
 async fn no_child_begins_when_the_journal_has_failed_its_sibling() {
     let shop = Shop::default();
@@ -277,7 +277,7 @@ async fn no_child_begins_when_the_journal_has_failed_its_sibling() {
     assert_eq!(shop.done(), ALL);
 }
 
-/// A child that cannot be read back, or whose records no longer parse, has not failed.
+/// A child that cannot be read back, or whose records cannot be parsed, has not failed.
 #[tokio::test(start_paused = true)]
 async fn a_child_that_cannot_be_read_back_is_no_result() {
     for doctored in [false, true] {
@@ -291,7 +291,7 @@ async fn a_child_that_cannot_be_read_back_is_no_result() {
         assert_eq!(report.unwrap().outcome, Outcome::Suspended);
         *journal.is_doctored.lock().unwrap() = doctored;
         if !doctored {
-            // What was used up before is read first.
+            // The earlier usage is read first.
             let read = Mutex::new(Vec::new());
             *journal.unreadable.lock().unwrap() = Some(Box::new(move |run| {
                 let mut read = read.lock().unwrap();

@@ -1,4 +1,4 @@
-//! No superstep: a node starts the moment its input is there, whatever else still runs.
+//! No supersteps: a node starts as soon as its input is there, even while other nodes run.
 
 use crate::support::{Log, finished, pass, timed};
 use interlocking::prelude::*;
@@ -55,7 +55,7 @@ async fn a_ready_node_waits_for_no_unrelated_branch() {
     let report = timed(uneven()).with_events(log.sink()).start(10).await.unwrap();
     assert_eq!(report.took.as_millis(), 100, "the longest branch, not the sum of rounds");
     assert_eq!(finished(report), "slow, last");
-    // A superstep would have held both of these back until 100, when `slow` is done.
+    // A superstep would have delayed both until 100, when `slow` is done.
     assert_eq!(log.line("started after 1.1"), "10 started after 1.1");
     assert_eq!(log.line("started last 1.1"), "10 started last 1.1");
     assert_eq!(log.line("finished last 1.1"), "30 finished last 1.1 to both.last after 20");
@@ -72,7 +72,7 @@ async fn branches_run_at_the_same_time() {
     assert_eq!(log.line("finished slow 1.1"), "100 finished slow 1.1 to both.slow after 100");
 }
 
-/// Branches of one run are tasks: on several threads they run in parallel, even if none of them ever waits.
+/// Branches of one run are tasks: on several threads they run in parallel, even if no branch ever yields.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn branches_that_block_a_thread_run_in_parallel() {
     #[derive(Graph)]
@@ -90,7 +90,7 @@ async fn branches_that_block_a_thread_run_in_parallel() {
     crate::held::is_held::<Meeting>(module_path!());
     forks!(Part for meeting::split, |_: (), cx| fork!(cx, ((), ())));
     joins!(Met for meeting::both, |_: ((), ()), cx| goto!(cx, meeting::exit, true));
-    /// Neither passes unless the other is there at the same time.
+    /// Passes only when both branches are there at the same time.
     struct Meet(std::sync::Arc<std::sync::Barrier>);
     impl LogicHandler<meeting::here> for Meet {
         async fn run(&self, (): (), cx: &mut Cx<'_, meeting::here>) -> Route<meeting::here> {

@@ -1,4 +1,4 @@
-//! What is refused a call and what it leaves: a message that would wait for it, a map that would, and what was paid.
+//! Effects of a refused call: on a message that would wait for the node, on a map that would, and on usage.
 
 use crate::support::{Log, finished, pass, timed};
 use askama::Template;
@@ -18,7 +18,7 @@ use std::time::Duration;
 #[template(source = "Go on.", ext = "txt")]
 struct GoOn;
 
-/// Two agents and a person at one time, an adviser beside them, and a message that they have to hear of.
+/// Two agents and a person at the same time, an adviser beside them, and a message that has to be handled.
 #[derive(Graph)]
 #[graph(output = bool)]
 struct Office {
@@ -100,7 +100,7 @@ impl EventHandler<office::hear> for Hears {
     }
 }
 
-/// Takes a second for an answer, and knows no session that it is to go on with.
+/// Takes a second for an answer, and loses every session.
 #[derive(Default)]
 struct Forgetful {
     sessions: Sessions,
@@ -131,7 +131,7 @@ impl Agent for Forgetful {
     }
 }
 
-/// A run of the office, with an agent as a new process has it.
+/// A run of the office, with a new agent as in a new process.
 fn office(ways: Ways, journal: &Arc<MemoryJournal>) -> Run<Office> {
     let graph = Office {
         open: ForkNode(Open(ways)),
@@ -168,8 +168,8 @@ fn recorded(journal: &MemoryJournal) -> Usage {
     calls.map(|call| call.usage).sum()
 }
 
-/// A message waits for what runs, and what is held back does not run on: neither may wait for the other for ever, and nor may
-/// what was done meanwhile and is to be taken in once the message is handled.
+/// A message waits for running nodes, and a held-back node does not go on: neither may wait for the other for ever, nor may
+/// outcomes that are to be absorbed once the message is handled.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_waits_for_what_is_held_back_does_not_keep_the_run() {
     for letters in [vec![message()], vec![message(), signature()]] {
@@ -196,7 +196,7 @@ async fn a_message_that_waits_for_what_is_held_back_does_not_keep_the_run() {
     }
 }
 
-/// A session that is lost is found out by a call, and that is paid for like the one that begins anew.
+/// A call finds out that a session is lost. That call is paid for, and so is the call that begins anew.
 #[tokio::test(start_paused = true)]
 async fn the_call_that_finds_a_session_lost_is_paid_for() {
     let (journal, cancel) = (Arc::new(MemoryJournal::new()), CancelToken::new());
@@ -216,7 +216,7 @@ async fn the_call_that_finds_a_session_lost_is_paid_for() {
     assert_eq!(report.usage(), usage, "for each of the two one was interrupted, one found nothing, and one answered");
 }
 
-/// What works beside a run that fails is stopped, and paid for.
+/// Work beside a failing run is stopped, and paid for.
 #[tokio::test(start_paused = true)]
 async fn what_an_adviser_was_using_up_when_its_run_failed_is_recorded() {
     let journal = Arc::new(MemoryJournal::new());
@@ -270,7 +270,7 @@ impl MapHandler<street::knock> for Knocks {
     }
 }
 
-/// Children that wait for their turn can take the run no further: it waits for the person whom the first has asked.
+/// Children that wait for their turn cannot make progress: the run waits for the person whom the first child has asked.
 #[tokio::test(start_paused = true)]
 async fn a_map_whose_other_children_cannot_begin_waits_for_the_first() {
     let journal = Arc::new(MemoryJournal::new());

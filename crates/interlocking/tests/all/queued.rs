@@ -1,4 +1,4 @@
-//! Records that wait for one another while the journal refuses one of another run of their tree. Found by simulated runs.
+//! Records that wait for one another when the journal refuses a record of another run of their tree. Found by simulated runs.
 
 use crate::slow::Slow;
 use crate::support::{finished, pass, timed};
@@ -7,7 +7,7 @@ use interlocking::runtime::journal::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A record of `slow` holds up what `quick` has come to, and a child cannot record what it has done.
+/// A record of `slow` delays the outcome of `quick`, and a child's outcome cannot be recorded.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Office {
@@ -55,7 +55,8 @@ fn is_once(entry: &Entry, of: &str) -> bool {
     matches!(entry, Entry::Once { name, .. } if name == of)
 }
 
-/// An outcome that waited to be recorded when the journal refused a record of a child is not recorded: the tree stopped before that.
+/// An outcome that waits to be recorded when the journal refuses a child's record is not recorded: the tree has stopped before
+/// that.
 #[tokio::test(start_paused = true)]
 async fn an_outcome_that_waits_is_not_recorded_once_its_tree_has_stopped() {
     let journal =

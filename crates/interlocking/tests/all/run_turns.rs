@@ -1,4 +1,4 @@
-//! Runs that take turns over several of their nodes, and hear of each other before they go on.
+//! Runs that take turns spanning several of their nodes, and receive each other's messages before they go on.
 
 use crate::slow::Slow;
 use crate::support::{finished, pass, timed};
@@ -22,7 +22,8 @@ struct Shop {
     customers: MapNode<Customers>,
 }
 
-/// Waits for its turn, and tells the others when it has paid; or is not ready after all, and comes again. Who is early leaves after its turn.
+/// Waits for its turn, and tells the others when it has paid; or is not ready after all, and queues again. A customer that is
+/// early leaves after its turn.
 #[derive(Graph)]
 #[graph(output = ())]
 struct Customer {
@@ -73,7 +74,7 @@ impl MapHandler<shop::customers> for Customers {
 
 logic!(Queue(trace: Trace) for customer::queue, |name: String, cx| {
     cx.take_turn("till").await?;
-    // Once more changes nothing.
+    // Taking the turn again changes nothing.
     cx.take_turn("till").await?;
     if cx.has_mail().await? {
         trace.lock().unwrap().push(format!("{name} has mail"));
@@ -132,7 +133,7 @@ fn names(names: [&str; 3]) -> Vec<String> {
     names.map(str::to_owned).into()
 }
 
-/// What happens where one comes after the other.
+/// What happens if the customers come one after the other.
 const ONE_BY_ONE: [&str; 9] = [
     "ann pays",
     "ann leaves",
@@ -145,18 +146,18 @@ const ONE_BY_ONE: [&str; 9] = [
     "cem leaves",
 ];
 
-/// What has happened, but for who had mail: where several letters come one by one, it is asked once more for each.
+/// The trace without the lines about mail: when several letters come one by one, mail is checked once more for each.
 fn without_mail(trace: &Trace) -> Vec<String> {
     trace.lock().unwrap().iter().filter(|line| !line.ends_with("has mail")).cloned().collect()
 }
 
-/// Who has paid.
+/// The payments, in order.
 fn pays(trace: &Trace) -> Vec<String> {
     trace.lock().unwrap().iter().filter(|line| line.ends_with("pays")).cloned().collect()
 }
 
-/// A turn lasts over the run's nodes, until it ends; whoever is next has had all that was written before it begins, and hears it first, also
-/// where that takes its time to come.
+/// A turn lasts over several nodes, until its run ends. The next run first receives and handles all earlier messages, even if
+/// they take time to arrive.
 #[tokio::test(start_paused = true)]
 async fn a_turn_lasts_until_its_run_has_ended() {
     for mail_takes in [0, 3, 20] {
@@ -166,7 +167,7 @@ async fn a_turn_lasts_until_its_run_has_ended() {
     }
 }
 
-/// A turn that is given back goes to whoever asked next, and comes again.
+/// A turn that is given back goes to the next run in line, and can be taken again.
 #[tokio::test(start_paused = true)]
 async fn a_turn_is_given_back() {
     let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
@@ -174,7 +175,7 @@ async fn a_turn_is_given_back() {
     assert_eq!(pays(&trace), ["forgetful pays", "bob pays", "cem pays", "forgetful pays"]);
 }
 
-/// The runs below that have their turn by what was recorded of them, and have not ended.
+/// The number of child runs that hold a turn by their records, and have not ended.
 async fn holders(journal: &MemoryJournal) -> usize {
     let mut holders = 0;
     for child in journal.children(&RunId::DEFAULT).await.unwrap() {
@@ -188,8 +189,8 @@ async fn holders(journal: &MemoryJournal) -> usize {
     holders
 }
 
-/// A run that is held back, because a budget is used up, keeps its turn: all of it stops, and in the next process it goes on before any other
-/// begins.
+/// A run that is held back because a budget is used up keeps its turn: the whole tree stops, and in the next process this run
+/// goes on before any other begins.
 #[tokio::test(start_paused = true)]
 async fn who_is_held_back_keeps_its_turn() {
     for calls in 0..3 {
@@ -204,7 +205,7 @@ async fn who_is_held_back_keeps_its_turn() {
     }
 }
 
-/// Whoever waits for a turn while a run elsewhere is held back has it once it comes.
+/// A run that waits for a turn while another run is held back gets its turn.
 #[tokio::test(start_paused = true)]
 async fn a_turn_comes_while_others_are_held_back() {
     let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
@@ -221,8 +222,8 @@ async fn a_turn_comes_while_others_are_held_back() {
     assert!(at("cem leaves") < left.iter().rposition(|line| line == "forgetful pays").unwrap(), "{left:?}");
 }
 
-/// Whatever the moment at which all is killed, or suspended: who had the turn goes on in the next process before any other begins, whether or
-/// not it asks again.
+/// Whenever everything is killed, or suspended: the run that had the turn goes on in the next process before any other begins,
+/// whether or not it asks again.
 #[tokio::test(start_paused = true)]
 async fn who_had_the_turn_comes_first_in_the_next_process() {
     for milliseconds in 1..=55 {
@@ -240,7 +241,7 @@ async fn who_had_the_turn_comes_first_in_the_next_process() {
                 );
             } else {
                 drop(tokio::time::timeout(Duration::from_millis(milliseconds), run).await);
-                // What the tasks of the dropped run held is dropped when they are polled.
+                // Values held by the tasks of the dropped run are dropped when the runtime polls these tasks.
                 pass(0).await;
             }
             let resumed = tokio::time::timeout(Duration::from_secs(5), shop(&trace, &journal).resume());
@@ -249,7 +250,7 @@ async fn who_had_the_turn_comes_first_in_the_next_process() {
             let is_step = |line: &&str| line.ends_with("pays") || line.ends_with("leaves");
             let mut steps: Vec<&str> = trace.iter().map(String::as_str).filter(is_step).collect();
             steps.dedup();
-            // Who is forgetful pays, is gone, and comes again.
+            // The forgetful customer pays, leaves, and comes again.
             steps.remove(steps.iter().position(|step| *step == "forgetful pays").unwrap());
             for step in steps.chunks(2) {
                 let [pays, leaves] = step else { panic!("{milliseconds} ms: {trace:?}") };
@@ -259,7 +260,7 @@ async fn who_had_the_turn_comes_first_in_the_next_process() {
     }
 }
 
-/// A letter that is no message for an event node is no mail.
+/// A letter that is not a message for an event node is not mail.
 #[tokio::test(start_paused = true)]
 async fn only_what_is_handled_is_mail() {
     let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));

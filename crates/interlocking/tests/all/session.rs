@@ -1,4 +1,4 @@
-//! Sessions: what `before` asks for is what the agent does.
+//! Sessions: the agent performs the session operation for which `before` asks.
 
 use crate::support::{Log, Recording, failed, finished, timed};
 use askama::Template;
@@ -14,7 +14,7 @@ struct Question<'a> {
     question: &'a str,
 }
 
-/// What a node does with which session.
+/// The nodes, each with its session operation.
 type Plan = Vec<(String, SessionOp)>;
 
 #[derive(Graph)]
@@ -92,7 +92,8 @@ async fn a_session_that_does_not_exist_fails_the_run() {
     assert_eq!(failure.message, "there is no session `elsewhere-1`");
 }
 
-/// A run and a role can say that a node whose session is lost begins anew; its handler and whoever watches are told.
+/// A run or a role can allow a node to start anew when its session is lost; the handler and the observers of the run are
+/// told.
 #[tokio::test(start_paused = true)]
 async fn a_lost_session_is_begun_anew_where_that_is_said() {
     let play = |run: LostSession, role: Option<LostSession>| async move {
@@ -179,8 +180,8 @@ fn crowd(agent: &Arc<Recording>) -> Run<Crowd> {
 
 const SLOW: &str = "[[turn]]\ntimes = 'any'\ndelay = '1s'\noutput_json = 'true'\n";
 
-/// Two branches that continue one session at once would mangle its history: the second is refused, the first is stopped,
-/// and the session is free again.
+/// Two branches that continue one session at the same time would corrupt its history: the second is refused, the first
+/// is stopped, and the session is free again.
 #[tokio::test(start_paused = true)]
 async fn two_branches_cannot_continue_one_session_at_once() {
     let agent = Recording::new(SLOW);
@@ -193,7 +194,7 @@ async fn two_branches_cannot_continue_one_session_at_once() {
     assert!(!interlocking::agents::Agent::sessions(&*agent).is_busy(&id("begin-1")));
 }
 
-/// Forking it at once is fine: a fork only reads its parent.
+/// Two forks at the same time are allowed: a fork only reads its parent.
 #[tokio::test(start_paused = true)]
 async fn two_branches_can_fork_one_session_at_once() {
     let agent = Recording::new(SLOW);

@@ -6,7 +6,7 @@ use interlocking::prelude::*;
 #[derive(Graph)]
 #[graph(output = u64)]
 struct Clockwork {
-    /// Not limited.
+    /// Without a limit.
     #[node(entry, input = u64, goto(limited), fork(limited, beside), visits = 4)]
     free: LogicNode<Free>,
     #[node(input = u64, goto(free, cancels(beside)), goto(exit, cancels(beside)), timeout = "2s", visits = 4)]
@@ -109,7 +109,7 @@ logic!(Idle for mined::beside, |value: u64, cx| {
     goto!(cx, mined::exit, value)
 });
 
-/// Goes off when it is dropped, which is outside its handler.
+/// A value whose drop panics, which happens outside the handler.
 struct Mine;
 
 impl Drop for Mine {

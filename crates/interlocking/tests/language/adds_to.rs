@@ -14,7 +14,7 @@ struct Job {
     #[node(entry, input = u64, goto(exit))]
     work: LogicNode<Work>,
 }
-/// What was worked on, in order.
+/// The work that was done, in order.
 type Done = Arc<Mutex<Vec<u64>>>;
 logic!(Work(done: Done) for job::work, |takes: u64, cx| {
     pass(takes).await;
@@ -88,7 +88,7 @@ impl EventHandler<shop::order> for Order {
     }
 }
 
-/// Two jobs that go well are enough.
+/// Two successful jobs are enough.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Contest {
@@ -108,7 +108,7 @@ impl EventHandler<contest::late> for Late {
     }
 }
 
-/// The first job is enough; its handler takes no more. It waits a while before it goes on.
+/// The first job is enough; its handler waits for no more. It pauses before it goes on.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Hasty {
@@ -134,7 +134,7 @@ impl EventHandler<hasty::late> for TooLate {
         }
     }
 }
-/// What one person says of a thing.
+/// One person's opinion of a thing.
 #[derive(Graph)]
 #[graph(output = bool)]
 struct Opinion {
@@ -151,7 +151,7 @@ impl HumanHandler<opinion::say> for Say {
     }
 }
 
-/// People say what they think of things, of which there may be more.
+/// People give their opinions of things, to which more may be added.
 #[derive(Graph)]
 #[graph(output = usize)]
 struct Survey {
@@ -207,7 +207,7 @@ async fn send(journal: &Arc<Cut>, after: u64, to: &str, message: &str) {
     }
 }
 
-/// What it asks the person who is to close the shop.
+/// The question to the person who closes the shop.
 #[track_caller]
 fn asked(outcome: Outcome<String>) -> String {
     match outcome {
@@ -224,7 +224,7 @@ fn added(log: &Log) -> Vec<(u32, bool)> {
     added.collect()
 }
 
-/// Pattern 15: more instances while they run. They come behind the others, and equal ones are told apart.
+/// Pattern 15: more instances while others run. They come after the others, and equal items are distinguished.
 #[tokio::test(start_paused = true)]
 async fn a_message_adds_items_to_a_map_that_runs() {
     let (done, journal, log) = (Done::default(), Cut::new(None), Log::new());
@@ -250,7 +250,7 @@ async fn a_message_adds_items_to_a_map_that_runs() {
     );
 }
 
-/// The map's input waits until the message is handled: that is in time.
+/// The map's input waits until the message is handled, so the items are in time.
 #[tokio::test(start_paused = true)]
 async fn a_map_that_is_about_to_run_takes_items() {
     let (done, journal, log) = (Done::default(), Cut::new(None), Log::new());
@@ -260,7 +260,7 @@ async fn a_map_that_is_about_to_run_takes_items() {
     assert_eq!(added(&log), [(1, false)]);
 }
 
-/// An item that is added just before the last child ends is run; one that comes after it is refused.
+/// An item that is added just before the last child ends is run; one that is added later is refused.
 #[tokio::test(start_paused = true)]
 async fn a_map_that_has_come_to_its_end_takes_no_more() {
     let (done, journal, log) = (Done::default(), Cut::new(None), Log::new());
@@ -285,7 +285,7 @@ async fn a_map_that_has_come_to_its_end_takes_no_more() {
     assert_eq!(refused, [(1, true), (2, false)]);
 }
 
-/// However many records a process has written before it ends: what is recorded as added is run, once.
+/// Whenever the process ends: items that are recorded as added are run exactly once.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_resumed_after_any_record_has_the_items_that_were_added() {
     let whole = Cut::new(None);
@@ -311,7 +311,7 @@ async fn a_run_that_is_resumed_after_any_record_has_the_items_that_were_added() 
     }
 }
 
-/// What is added can make up a quorum, and what is added after the decision is refused.
+/// Added items can complete a quorum; items that are added after the decision are refused.
 #[tokio::test(start_paused = true)]
 async fn added_items_count_for_a_quorum() {
     for (sent, expected, took) in [
@@ -336,7 +336,7 @@ async fn added_items_count_for_a_quorum() {
     }
 }
 
-/// A handler that has enough of its children takes none of those that come after.
+/// A handler that has enough children does not take those that are added later.
 #[tokio::test(start_paused = true)]
 async fn a_handler_that_goes_on_takes_no_more() {
     let (done, journal, log) = (Done::default(), Cut::new(None), Log::new());
@@ -355,7 +355,7 @@ async fn a_handler_that_goes_on_takes_no_more() {
     );
 }
 
-/// A map whose children all wait for people has more to do: only once what was added waits, too, does the run.
+/// If all children of a map wait for people, the run waits only once the added child waits too.
 #[tokio::test(start_paused = true)]
 async fn a_run_does_not_wait_for_people_before_what_was_added_has_begun() {
     for after in [5, 10, 15] {
@@ -364,7 +364,7 @@ async fn a_run_does_not_wait_for_people_before_what_was_added_has_begun() {
             let (opinions, more) = (MapNode(Opinions), EventNode(More));
             Survey { open: LogicNode(OpenSurvey), opinions, more }
         };
-        // A message that comes later needs somebody who is there.
+        // A message that comes later needs a process that still executes the run.
         let of = ["tea", "rice"].map(str::to_owned).to_vec();
         let mut run = timed(graph()).with_journal(journal.clone()).with_events(log.sink());
         if after > 10 {

@@ -1,4 +1,4 @@
-//! `Item::anew_after(run)`: a child that has ended is sent back, and runs anew in place of what it had done.
+//! `Item::anew_after(run)`: a child that has ended is sent back, and a new run replaces its result.
 
 use crate::cut::Cut;
 use crate::support::{finished, pass, timed};
@@ -29,7 +29,7 @@ logic!(Make(made: Made) for piece::make, |part: Part, cx| {
     goto!(cx, piece::exit, told)
 });
 
-/// What is sent back: the run, and why.
+/// The runs to send back, each with the reason.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct SentBack(Vec<(String, RunId, String)>);
 
@@ -70,7 +70,7 @@ impl MapHandler<shop::pieces> for Pieces {
         goto!(cx, shop::judge, pieces)
     }
 }
-// The wall is sent back twice, and after that the same is said once more.
+// The wall is sent back twice; after that the same request is repeated.
 logic!(Judge for shop::judge, |pieces: Vec<(String, RunId)>, cx| {
     let wall = |run: &RunId, why: &str| SentBack(vec![("wall".to_owned(), run.clone(), why.to_owned())]);
     match cx.visit() {
@@ -88,8 +88,8 @@ fn shop(made: &Made) -> Run<Shop> {
     timed(Shop { pieces: MapNode(Pieces(made.clone())), judge: LogicNode(Judge) })
 }
 
-/// V3-141: the one that is responsible is sent back, the others are untouched. What it had done stays on record, and who says of an
-/// earlier run that it is to be run anew says nothing of the later one.
+/// V3-141: the responsible child is sent back, the others are untouched. Its earlier work stays on record, and a request to
+/// repeat an earlier run does not apply to the later run.
 #[tokio::test(start_paused = true)]
 async fn a_child_that_has_ended_runs_anew() {
     let (made, journal) = (Made::default(), Cut::new(None));
@@ -109,7 +109,7 @@ async fn a_child_that_has_ended_runs_anew() {
     }
 }
 
-/// A run that is resumed after any record sends nobody back twice.
+/// A run that is resumed after any record sends no child back twice.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_resumed_goes_on_with_who_runs_anew() {
     let whole = Cut::new(None);

@@ -1,5 +1,5 @@
-//! A journal that ends its process after so many records, whichever run of the tree they are of, and shows them in the order in
-//! which they were written.
+//! A journal that ends its process after so many records, of whichever run of the tree, and lists them in the order in which
+//! they were written.
 
 use async_trait::async_trait;
 use interlocking::prelude::RunId;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 pub(crate) struct Cut {
     kept: MemoryJournal,
-    /// How many records it still keeps; all, if it says nothing.
+    /// How many more records it accepts; `None` means all.
     left: Mutex<Option<usize>>,
     written: Mutex<Vec<Record>>,
 }
@@ -20,7 +20,7 @@ impl Cut {
         Arc::new(Self { left: Mutex::new(left), ..Self::default() })
     }
 
-    /// It keeps everything from now on.
+    /// From here on all records are accepted.
     pub(crate) fn heal(&self) {
         *self.left.lock().unwrap() = None;
     }
@@ -30,7 +30,7 @@ impl Cut {
         self.written.lock().unwrap().clone()
     }
 
-    /// The entries of which `take` makes something, in the order in which they were written.
+    /// The values that `take` makes of entries, in the order in which these were written.
     pub(crate) fn entries<T>(&self, take: impl Fn(&Entry) -> Option<T>) -> Vec<T> {
         self.written().iter().filter_map(|record| take(&record.entry)).collect()
     }

@@ -1,4 +1,4 @@
-//! Budgets on edges: how often a run may take one, and where it goes from then on.
+//! Budgets on edges: how often a run may take an edge, and which route it takes after that.
 
 use interlocking::failure::Exhausted;
 use interlocking::frontier::Limit;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How often each node shall still send the work back to `scaffold`.
+/// How often each node will still send the work back to `scaffold`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Plan(BTreeMap<String, u32>);
 
@@ -79,7 +79,7 @@ impl Plan {
         Self(BTreeMap::from([(who.to_owned(), times)]))
     }
 
-    /// The plan from then on, if `who` sends the work back.
+    /// The remaining plan if `who` sends the work back, or `None` if it does not.
     fn sent_back(&self, who: &str) -> Option<Self> {
         let mut plan = self.clone();
         let left = plan.0.get_mut(who).filter(|left| **left > 0)?;
@@ -348,7 +348,7 @@ async fn a_run_that_is_resumed_anywhere_has_taken_its_edges_as_often() {
             for record in records.iter().take(count) {
                 journal.append(record.clone()).await.unwrap();
             }
-            // The letters that were received, with the marks by which nobody sends them twice.
+            // The received letters, with the keys that prevent a second delivery.
             let received = records[..count].iter().filter(|record| matches!(record.entry, Entry::Received { .. }));
             for posted in letters.iter().take(received.count()) {
                 journal.post(&id(), posted.letter.clone()).await.unwrap();

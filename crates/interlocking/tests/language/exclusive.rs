@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What is never used by two at once, and who used it, in order.
+/// A desk that must never be used by two nodes at once. It records its users in order.
 #[derive(Clone, Default)]
 struct Desk(Arc<Mutex<(Option<String>, Vec<String>)>>);
 
-/// Somebody at the desk, until this is dropped.
+/// A seat at the desk, taken until this is dropped.
 struct Seat(Desk);
 
 impl Desk {
@@ -46,7 +46,7 @@ impl Drop for Seat {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Book(Vec<String>);
 
-/// Interleaved routing: all of them, in any order, one at a time.
+/// Interleaved routing: all nodes, in any order, one at a time.
 #[derive(Graph)]
 #[graph(output = Book)]
 struct Rota {
@@ -63,7 +63,7 @@ struct Rota {
 }
 forks!(Split for rota::split, |takes: u64, cx| fork!(cx, (takes, takes, takes)));
 struct Chore(Desk);
-/// Reads the book, works, and writes it as it read it with a line more: whoever came in between would be lost.
+/// Reads the book, works, and writes the book back with one more line: an update in between would be lost.
 macro_rules! chores {
     ($($node:ident),+) => { $(
         impl LogicHandler<rota::$node> for Chore {
@@ -90,8 +90,8 @@ fn rota(desk: &Desk) -> Run<Rota> {
     })
 }
 
-/// Pattern 40. Each sees what those before have remembered, and its time begins with its turn: the third has waited longer than its
-/// timeout.
+/// Pattern 40. Each node sees what those before it have remembered. Its timeout begins with its turn: the third has waited longer
+/// than its timeout.
 #[tokio::test(start_paused = true)]
 async fn all_of_a_fork_run_in_some_order_one_at_a_time() {
     for recorded in [true, false] {
@@ -107,7 +107,7 @@ async fn all_of_a_fork_run_in_some_order_one_at_a_time() {
     }
 }
 
-/// Without the attribute they overlap, and updates are lost: what the tests above and below rest on.
+/// Without the attribute the nodes overlap, and updates are lost: the tests above and below rely on that.
 #[tokio::test(start_paused = true)]
 #[should_panic(expected = "comes while somebody is there")]
 async fn the_desk_notices_two() {
@@ -152,7 +152,7 @@ impl LogicHandler<lesson::draw> for Task {
 }
 joins!(Home for lesson::done, |((), ()): ((), ()), cx| goto!(cx, lesson::exit, ()));
 
-/// Pattern 17: `read` before `solve`, `draw` at any time, never two of them.
+/// Pattern 17: `read` before `solve`, `draw` at any time, never two at the same time.
 #[tokio::test(start_paused = true)]
 async fn branches_take_turns_node_by_node() {
     let (desk, log) = (Desk::default(), Log::new());
@@ -163,7 +163,7 @@ async fn branches_take_turns_node_by_node() {
     assert_eq!(log.events().last().unwrap().at_ms, 30);
 }
 
-/// A critical section in a whole tree: a shop counts its till while its clerks, and theirs, pay in.
+/// A critical section in a whole tree: a shop counts its till while its clerks, and their clerks, pay in.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Shop {
@@ -253,7 +253,7 @@ async fn a_critical_section_is_one_for_a_whole_tree_of_runs() {
     assert!(log.events().last().unwrap().at_ms >= 4 * 3 + 6 * 5, "they took turns");
 }
 
-/// Whatever the moment at which all is killed, or suspended: what held the till and who waited for it go on, and still take turns.
+/// Whenever everything is killed, or suspended: the holder of the till and the waiting nodes go on, and still take turns.
 #[tokio::test(start_paused = true)]
 async fn a_tree_that_is_killed_while_some_wait_goes_on_correctly() {
     for milliseconds in 0..=40 {
@@ -268,7 +268,7 @@ async fn a_tree_that_is_killed_while_some_wait_goes_on_correctly() {
                 assert!(report.unwrap().outcome.finished().is_none(), "it takes longer");
             } else {
                 assert!(tokio::time::timeout(Duration::from_millis(milliseconds), run).await.is_err());
-                // What the tasks of the dropped run held is dropped when they are polled.
+                // Values held by the tasks of the dropped run are dropped when the runtime polls these tasks.
                 pass(0).await;
             }
             let before = till.users().len();
@@ -279,7 +279,7 @@ async fn a_tree_that_is_killed_while_some_wait_goes_on_correctly() {
     }
 }
 
-/// All who can be exclusive: a visitor waits at the counter until the porter sends him away.
+/// All node kinds that can be exclusive: a visitor waits at the counter until the porter sends him away.
 #[derive(Graph)]
 #[graph(output = u64)]
 struct Office {

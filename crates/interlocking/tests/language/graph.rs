@@ -18,7 +18,7 @@ struct Verdict {
     passes: bool,
 }
 
-/// What two graphs are made of: a review in two steps.
+/// A graph that two others use: a review in two steps.
 #[derive(Graph)]
 #[graph(output = Verdict)]
 struct Review {
@@ -44,7 +44,7 @@ fn review(reads: &Arc<AtomicU32>) -> Review {
     Review { read: LogicNode(Read(reads.clone())), judge: LogicNode(Judge) }
 }
 
-/// The child's entry is the node's input, and its output goes to the one target: nobody has to say so.
+/// The child's entry is the node's input, and its output goes to the only target, without a handler.
 #[derive(Graph)]
 #[graph(output = Verdict)]
 struct Press {
@@ -59,7 +59,7 @@ struct Press {
 logic!(Write for press::write, |text: String, cx| goto!(cx, press::review, Draft(text)));
 logic!(Print for press::print, |verdict: Verdict, cx| goto!(cx, press::exit, verdict));
 
-/// The same child, with somebody who decides what comes of its verdict.
+/// The same child, with a handler that decides where its verdict leads.
 #[derive(Graph)]
 #[graph(output = Verdict)]
 struct Desk {
@@ -80,7 +80,7 @@ impl GraphHandler<desk::desk> for Editor {
     }
 }
 
-/// A graph that runs itself until there is no deeper level, or nothing left to do.
+/// A graph that runs itself until it may go no deeper, or nothing is left to do.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Digger {
@@ -92,13 +92,13 @@ struct Digger {
 
 held!(Review, Press, Desk, Digger, Pit, Outer, Inner, Long, Around);
 
-// A level that may go no deeper says so, and what is left is done here (V3-161).
+// A level that may go no deeper reports that, and the remaining work is done here (V3-161).
 logic!(Dig for digger::dig, |left: u32, cx| {
     let may_nest = cx.depth_limit::<digger::deeper>().is_none_or(|limit| cx.depth() < limit);
     if left > 0 && may_nest { goto!(cx, digger::deeper, left) } else { goto!(cx, digger::exit, 100 * left + cx.depth()) }
 });
 struct Deeper {
-    /// How much is dug away on the way down.
+    /// How much each level digs away.
     step: u32,
 }
 impl GraphHandler<digger::deeper> for Deeper {
@@ -142,7 +142,7 @@ async fn a_handler_makes_the_entry_and_chooses_the_way_on() {
     assert_eq!(reads.load(Ordering::SeqCst), 3, "each attempt begins a child of its own");
 }
 
-/// Rule 8: the child's failure is in the node's.
+/// Rule 8: the node's failure contains the child's.
 #[tokio::test(start_paused = true)]
 async fn a_child_that_fails_fails_the_node_with_its_failure_inside() {
     let failure = failed(press(&Arc::default()).start(String::new()).await.unwrap());
@@ -183,7 +183,7 @@ impl GraphHandler<pit::fall> for Fall {
     }
 }
 
-/// Whoever asks for a level too many, fails.
+/// A node that asks for a level too many fails.
 #[tokio::test(start_paused = true)]
 async fn a_child_beyond_the_depth_is_refused() {
     let mut failure = &failed(timed(Pit { fall: GraphNode(Fall) }).start(0).await.unwrap());
@@ -226,7 +226,7 @@ logic!(Stop(cancel: CancelToken) for inner::stop, |count: u32, cx| {
     goto!(cx, inner::exit, count)
 });
 
-/// The child of an interrupted execution goes on; that of a later entry is another.
+/// The child of an interrupted execution goes on; a later entry has another child.
 #[tokio::test(start_paused = true)]
 async fn a_child_is_resumed_with_its_parent() {
     let (counted, journal): (Arc<AtomicU32>, Arc<MemoryJournal>) = Default::default();
@@ -275,7 +275,7 @@ logic!(Wait(cancel: CancelToken) for long::wait, |(): (), cx| {
     goto!(cx, long::exit, ())
 });
 
-/// What stops a run stops the child of its graph node.
+/// Cancelling a run cancels the child of its graph node.
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_run_ends_its_child() {
     let (cancel, journal) = (CancelToken::new(), Arc::new(MemoryJournal::new()));
@@ -286,7 +286,7 @@ async fn a_cancelled_run_ends_its_child() {
     assert_eq!(children.iter().map(|child| child.ended.is_some()).collect::<Vec<_>>(), [true]);
 }
 
-/// A graph knows the tables of all below it, and counts the calls of a child once an execution.
+/// A graph has the tables of all graphs below it, and counts a child's calls once for each execution.
 #[test]
 fn a_graph_node_counts_what_its_child_can_do() {
     use interlocking::graph::Graph;

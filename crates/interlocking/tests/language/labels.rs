@@ -1,4 +1,4 @@
-//! Labels: what sort of message an outcome is, in a closed set that its exits have.
+//! Labels: the kind of message that an outcome is, from the closed set of its exits.
 
 use crate::support::{Log, finished, timed};
 use interlocking::context::{Label, LabelType, Severity};
@@ -20,7 +20,7 @@ struct Work {
 
 held!(Work);
 
-/// What writing tests may come to (V3-143).
+/// The possible results of writing tests (V3-143).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Labels)]
 #[labels(node = work::test)]
 enum Exit {
@@ -70,7 +70,8 @@ fn every_variant_has_an_envelope() {
     assert_eq!(ExitLabel::named("Written"), None);
 }
 
-/// V3-143: the journal's record, the events and what an operator is shown have it; what says nothing has none.
+/// V3-143: the journal's record, the events and the operator's view have the label; an outcome without a label
+/// has none.
 #[tokio::test(start_paused = true)]
 async fn what_is_routed_has_its_envelope() {
     let (log, journal) = (Log::new(), Arc::new(MemoryJournal::new()));
@@ -111,7 +112,7 @@ async fn what_is_routed_has_its_envelope() {
     assert_eq!(shown[0].to_string(), "BLOCKER BLOCKED_DEPENDENCY, hint scaffold");
 }
 
-/// Without a journal whoever watches is told, too, also of the last node.
+/// Without a journal, observers are told too, also about the last node.
 #[tokio::test(start_paused = true)]
 async fn an_unrecorded_run_tells_its_labels() {
     let log = Log::new();

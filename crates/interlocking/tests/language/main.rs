@@ -1,4 +1,4 @@
-//! What a table can say, run: one module a feature of the language.
+//! Every feature of the graph language, executed: one module for each feature.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 

@@ -21,7 +21,7 @@ fn every_item_of_the_prelude_has_an_example() {
     assert!(bare.is_empty(), "without an example that is run: {bare:?}");
 }
 
-/// What `pub use` names, each with its crate.
+/// The names in `pub use`, each with its crate.
 fn items(prelude: &str) -> Vec<(&str, &str)> {
     let used = prelude.split("pub use interlocking_").skip(1).map(|used| used.split_once(';').unwrap().0);
     used.flat_map(|used| {
@@ -29,7 +29,8 @@ fn items(prelude: &str) -> Vec<(&str, &str)> {
         let of = match path.split("::").next().unwrap() {
             "agents" => "interlocking-agents",
             "core" => "interlocking-core",
-            // Whose examples stand where the derives are exported: a crate of macros has no use for the executor.
+            // The examples of derives are where the facade exports them: a crate of macros has no use for the
+            // executor.
             "macros" => "interlocking",
             "runtime" => "interlocking-runtime",
             "workspaces" => "interlocking-workspaces",
@@ -50,7 +51,7 @@ fn sources(directory: &Path) -> Vec<String> {
     paths.iter().flat_map(read).collect()
 }
 
-/// What stands above the definition of `name`, up to the blank line before.
+/// The lines above the definition of `name`, up to the blank line before.
 fn docs<'a>(source: &'a str, name: &str) -> Option<&'a str> {
     let kinds =
         ["pub struct ", "pub enum ", "pub trait ", "pub type ", "macro_rules! ", "pub use interlocking_macros::"];
@@ -63,7 +64,7 @@ fn docs<'a>(source: &'a str, name: &str) -> Option<&'a str> {
     before.rsplit("\n\n").next()
 }
 
-/// Whether a fence opens code that is run: neither text nor what is ignored or only compiled.
+/// Whether a fence opens code that is run, and not text, ignored code, or code that is only compiled.
 fn has_example(docs: &str) -> bool {
     docs.lines().filter_map(|line| line.strip_prefix("/// ```")).step_by(2).any(str::is_empty)
 }

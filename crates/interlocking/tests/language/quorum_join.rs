@@ -1,4 +1,4 @@
-//! Joins with a quorum: they fire when enough has come, and clear the rest.
+//! Joins with a quorum: they fire when enough values have come, and clear the rest.
 
 use crate::support::{Dropped, Log, both_ways, finished, pass, timed};
 use interlocking::prelude::*;
@@ -12,18 +12,18 @@ mod gate;
 mod race;
 mod rounds;
 
-/// What each voter does: `anna 10 yes, bert 20 none, carl 30 error`.
+/// The behaviour of each voter: `anna 10 yes, bert 20 none, carl 30 error`.
 type Poll = String;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Count {
-    /// A vote each, of those that have voted.
+    /// The votes that were cast.
     votes: [Option<String>; 3],
-    /// The same, as the join's input is told later.
+    /// The same, read later from the join's input.
     told: [Option<String>; 3],
 }
 
-/// Two of three decide. Who has nothing to say, fails or takes too long does not count; what anna says always does.
+/// Two of three decide. A voter that has no answer, fails or takes too long does not count; anna's answer always does.
 #[derive(Graph)]
 #[graph(output = Count)]
 struct Election {
@@ -46,7 +46,7 @@ struct Election {
 
 held!(Election);
 
-/// How long a voter takes and what comes of it.
+/// The time that a voter takes, and the result.
 fn part<'p>(poll: &'p str, who: &str) -> (u64, &'p str) {
     let own = poll.split(", ").find_map(|part| part.strip_prefix(who)).unwrap_or(" 1 yes");
     let (takes, what) = own.trim().split_once(' ').unwrap();
@@ -57,7 +57,7 @@ forks!(Call for election::call, |poll: Poll, cx| fork!(cx, (poll.clone(), poll.c
 #[derive(Clone, Default)]
 struct Voter(Arc<Mutex<BTreeMap<String, Dropped>>>);
 impl Voter {
-    /// The vote of `who`, if it has one.
+    /// The vote of `who`, if it votes.
     async fn vote(&self, poll: &str, who: &str) -> Result<Option<String>, NodeError> {
         let _guard = self.dropped(who).guard();
         let (takes, what) = part(poll, who);
@@ -119,7 +119,7 @@ fn election(voter: &Voter) -> Election {
     }
 }
 
-/// Who voted, and when the run was over; the same with a journal and without.
+/// The votes, and when the run was over; the same with a journal and without.
 async fn elected(poll: &str) -> (String, u64) {
     let mut all = Vec::new();
     for (recorded, run) in both_ways(|| election(&Voter::default())).into_iter().enumerate() {
@@ -140,21 +140,21 @@ async fn the_join_fires_when_enough_have_a_value() {
     for (poll, votes, took) in [
         ("anna 10 yes, bert 20 no, carl 500 yes", "anna: yes|bert: no|", 25),
         ("anna 500 yes, bert 20 no, carl 10 late, think 1 yes", "|bert: no|think: yes", 25),
-        // What is no value fills its slot, and the others decide.
+        // A token without a value fills its slot, and the others decide.
         ("anna 10 yes, bert 20 none, carl 30 late, think 10 no", "anna: yes||think: no", 45),
-        // A failure, and a timeout, send nothing in the voter's place.
+        // A failure or a timeout fills the voter's slot without a value.
         ("anna 10 yes, bert 20 error, carl 30 late, think 10 no", "anna: yes||think: no", 45),
-        // The quorum is out of reach: with the last slot it fires with what there is.
+        // The quorum is out of reach: with the last slot the join fires with the values it has.
         ("anna 10 yes, bert 20 error, carl 5000 late", "anna: yes||", 1_005),
         ("anna 10 yes, bert 20 none, carl 30 late, think 1 none", "anna: yes||", 36),
-        // All at one moment: those that come first.
+        // All at the same moment: the first ones count.
         ("anna 10 yes, bert 10 no, carl 9 yes, think 1 yes", "anna: yes|bert: no|", 15),
     ] {
         assert_eq!(elected(poll).await, (votes.to_owned(), took), "{poll}");
     }
 }
 
-/// What is cleared is stopped at once, before the join has run.
+/// Cleared nodes are stopped at once, before the join has run.
 #[tokio::test(start_paused = true)]
 async fn what_is_cleared_is_stopped() {
     let (voter, log) = (Voter::default(), Log::new());
@@ -174,8 +174,8 @@ async fn records(poll: &str) -> (Vec<Record>, Count) {
     (journal.load(&report.run).await.unwrap(), finished(report))
 }
 
-/// At whatever record its executor was killed, a run that is resumed decides alike: who was there when the quorum was reached has
-/// voted, and who was stopped then is not asked again.
+/// A run that is resumed after any record makes the same decision: the voters that had answered when the quorum was reached have
+/// voted, and those that were stopped then are not asked again.
 #[tokio::test(start_paused = true)]
 async fn a_resumed_run_decides_alike() {
     for poll in [
@@ -201,7 +201,7 @@ async fn a_resumed_run_decides_alike() {
     }
 }
 
-/// The node whose outcome a record is.
+/// The node of an outcome record.
 fn outcome_of(record: &Record) -> Option<&str> {
     if let Entry::Outcome(outcome) = &record.entry { Some(&outcome.node) } else { None }
 }

@@ -1,4 +1,4 @@
-//! `quorum = n` and `quorum = enough` on a map: it need not wait for all of its children.
+//! `quorum = n` and `quorum = enough` on a map: the map does not wait for all of its children.
 
 use crate::cut::Cut;
 use crate::support::{Log, finished, pass, timed};
@@ -9,7 +9,7 @@ use interlocking::runtime::{ChildFailure, EventKind, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
 
-/// Somebody who votes: after how many milliseconds, and whether at all.
+/// A voter: after how many milliseconds it votes, and whether it votes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Voter {
     name: String,
@@ -25,7 +25,7 @@ fn ill(name: &str, takes: u64) -> Voter {
     Voter { fails: true, ..voter(name, takes) }
 }
 
-/// Who has begun to vote, and who came to the end of it.
+/// The voters that have begun, and those that have finished.
 #[derive(Clone, Default)]
 struct Booth(Arc<Mutex<[Vec<String>; 2]>>);
 
@@ -55,7 +55,7 @@ logic!(Vote(booth: Booth) for ballot::vote, |voter: Voter, cx| {
     goto!(cx, ballot::exit, voter.name)
 });
 
-/// What the children of a map came to, in the order of their items.
+/// The results of a map's children, in the order of their items.
 fn told(results: impl IntoIterator<Item = Result<String, ChildFailure>>) -> String {
     let told = results.into_iter().map(|result| match result {
         Ok(name) => name,
@@ -66,7 +66,7 @@ fn told(results: impl IntoIterator<Item = Result<String, ChildFailure>>) -> Stri
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// Implements the handler of a map of ballots, whose output is what was told of them.
+/// Implements the handler of a map of ballots, whose output describes the results.
 macro_rules! ballots {
     ($handler:ident for $node:path, to $exit:path) => {
         #[derive(Clone, Default)]
@@ -91,7 +91,7 @@ macro_rules! ballots {
 mod again;
 mod losers;
 
-/// Two of however many.
+/// Two votes, however many voters there are.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Vestry {
@@ -100,7 +100,7 @@ struct Vestry {
 }
 ballots!(Votes for vestry::votes, to vestry::exit);
 
-/// The same, one after the other.
+/// The same, two children at a time.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Queue {
@@ -109,7 +109,7 @@ struct Queue {
 }
 ballots!(Queued for queue::votes, to queue::exit);
 
-/// As long as its handler says.
+/// As many votes as its handler wants.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Jury {
@@ -117,11 +117,11 @@ struct Jury {
     votes: MapNode<Jurors>,
 }
 ballots!(Jurors for jury::votes, to jury::exit);
-/// Until the first has voted, and somebody else.
+/// Enough when the first voter and any other have voted.
 impl EnoughHandler<jury::votes> for Jurors {
     async fn enough(&self, ended: &[Ended<String>], cx: &Cx<'_, jury::votes>) -> bool {
         cx.note(told(ended.iter().map(|it| it.clone().unwrap_or(Ok("-".to_owned())))));
-        // Others go on meanwhile.
+        // Other children go on meanwhile.
         pass(1).await;
         matches!(ended, [Some(Ok(_)), others @ ..] if others.iter().any(Option::is_some))
     }
@@ -185,7 +185,8 @@ async fn fewer_items_than_the_quorum_are_not_begun() {
     }
 }
 
-/// Who waits for a place among those that run at once never begins; who would be nested too deep has not succeeded.
+/// A child that waits for a place among the concurrent children never begins; a child that would be nested too deep
+/// does not succeed.
 #[tokio::test(start_paused = true)]
 async fn who_has_not_begun_never_does() {
     let booth = Booth::default();
@@ -230,7 +231,7 @@ async fn a_handler_that_never_has_enough_is_given_all() {
     assert_eq!(finished(jury(&booth).start(Vec::new()).await.unwrap()), "", "nobody is asked of nothing");
 }
 
-/// The decision stands in the journal before any loser's end, and names who had ended.
+/// The decision is recorded before the end of any loser, and names the children that had ended.
 #[tokio::test(start_paused = true)]
 async fn the_decision_is_one_record_before_anything_is_cancelled() {
     let journal = Cut::new(None);

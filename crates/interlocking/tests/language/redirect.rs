@@ -1,4 +1,5 @@
-//! A message that takes the run from a person who was asked: the question was a visit, whether it is answered or not.
+//! A message that redirects the run from a question to a person: the question counts as a visit, whether it is
+//! answered or not.
 
 use crate::support::{pass, timed};
 use interlocking::prelude::*;
@@ -15,7 +16,7 @@ impl From<Exhausted<String>> for GivenUp {
     }
 }
 
-/// An order is confirmed by a person; whoever changes it twice is not asked once more.
+/// A person confirms an order; after two changes there is no further question.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Confirmed {
@@ -52,7 +53,7 @@ impl EventHandler<confirmed::changed> for Changed {
 }
 logic!(GiveUp for confirmed::give_up, |given_up: GivenUp, cx| goto!(cx, confirmed::exit, given_up.0));
 
-/// Orders one, and changes that at these milliseconds; gives how the run ends, and how often `confirm` was entered.
+/// Places an order, and changes it at these milliseconds; gives the outcome, and how often `confirm` was entered.
 async fn ordered(changes: &[(u64, &str)]) -> (Outcome<String>, u32) {
     let journal = Arc::new(MemoryJournal::new());
     let graph = Confirmed {
@@ -84,7 +85,7 @@ async fn ordered(changes: &[(u64, &str)]) -> (Outcome<String>, u32) {
 async fn who_is_asked_when_a_message_comes_has_been_visited() {
     let (outcome, _) = ordered(&[(20, "coffee"), (30, "cocoa")]).await;
     assert_eq!(outcome, Outcome::Finished("given up: cocoa".to_owned()), "asked for tea, and for coffee");
-    // At 5 the order is still made: when it is, the message takes its token before anybody is asked.
+    // At 5 the order is still being made: when it is done, the message takes its token before a question is asked.
     let (outcome, visits) = ordered(&[(5, "coffee"), (30, "cocoa")]).await;
     assert_eq!((outcome, visits), (Outcome::Cancelled, 2), "asked for coffee, and for cocoa");
 }

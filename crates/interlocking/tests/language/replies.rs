@@ -1,4 +1,4 @@
-//! LLM nodes whose prompt is their input: with a handler for the reply, and without any.
+//! LLM nodes whose prompt is their input: with a handler for the reply, and without a handler.
 
 use askama::Template;
 use interlocking::agents::{AgentError, Script, ScriptedAgent};
@@ -27,7 +27,7 @@ struct Verdict {
     good: bool,
 }
 
-/// `judge` has no handler, and feeds the slot of a join; `Write_First` has a name that is no slug.
+/// `judge` has no handler, and fills the slot of a join; `Write_First` has a name that is no slug.
 #[derive(Graph, Default)]
 #[graph(output = Draft)]
 #[expect(non_snake_case, reason = "a session is called like its node, whose name may be no slug")]
@@ -94,7 +94,7 @@ async fn the_input_is_the_prompt_and_the_reply_goes_on() {
     assert!(agent.unused().is_empty(), "{:?}", agent.unused());
 }
 
-/// What the table says of the prompt is what is asked.
+/// The prompt that the table names is the prompt that is sent.
 #[test]
 fn the_table_names_the_input_as_the_prompt() {
     let row = Desk::net().row(1);

@@ -1,4 +1,4 @@
-//! `timed_out(…)` and `failed(…)`: where a node goes that took too long, or failed.
+//! `timed_out(…)` and `failed(…)`: the routes of a node that took too long, or failed.
 
 mod covers;
 mod human;
@@ -23,7 +23,7 @@ impl From<Failure> for Verdict {
     }
 }
 
-/// What the facts are, or why nobody knows.
+/// The facts, or why they are not known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Facts(Result<String, Failure>);
 
@@ -40,12 +40,12 @@ struct Press {
     begin: ForkNode<Begin>,
     #[node(input = String, goto(desk), failed(mend), timed_out(late, cancels(check, desk)), timeout = "2s", memory = u32)]
     write: LogicNode<Write>,
-    /// Takes a failure as it is.
+    /// Takes the failure itself.
     #[node(input = Failure, goto(desk.write))]
     mend: LogicNode<Mend>,
     #[node(input = TimedOut, goto(exit))]
     late: LogicNode<Late>,
-    /// A slot takes it as well; and no `timed_out` means that too long is a failure like others.
+    /// A slot can take a failure as well. Without `timed_out`, a timeout is a failure like others.
     #[node(input = String, goto(desk), failed(desk), timeout = "5s")]
     check: LogicNode<Check>,
     #[node(join(write: String from(write, mend), check: Facts), goto(exit), failed(exit))]
@@ -54,7 +54,7 @@ struct Press {
 
 held!(Press, Counting);
 
-/// Does what `how` says of `node`, if it says something: `write error, check panic late`.
+/// Behaves as `how` says of `node`, if it does: `write error, check panic late`.
 async fn act(node: &str, how: &str, dropped: &Dropped) -> Result<(), NodeError> {
     let _guard = dropped.guard();
     let own = how.split(", ").find_map(|part| part.strip_prefix(node)).unwrap_or_default().trim();
@@ -159,7 +159,7 @@ async fn the_route_may_lead_to_the_exit() {
     assert_eq!(failure.to_string(), "node `desk` failed: no paper");
 }
 
-/// The run was not given what the handler asks for: that is no matter of the node.
+/// The run was not configured with what the handler asks for: that is not the node's failure.
 #[tokio::test(start_paused = true)]
 async fn what_the_run_lacks_fails_it() {
     let failure = failed(run("configuration").await);

@@ -1,4 +1,4 @@
-//! `exclusive` on a graph node: a section of several nodes, between which nothing else of its name comes.
+//! `exclusive` on a graph node: a section of several nodes that no other section of the same name interrupts.
 
 use crate::support::{Log, finished, pass, timed};
 use askama::Template;
@@ -14,12 +14,12 @@ use std::time::Duration;
 
 held!(Market, Stall, Sale, Count, Kiosk, Slow, Bank, Vault, Lock, Fair, Workshop, Page);
 
-/// The till of a market: who is at it, by the run of the section, and all who have been, node by node.
+/// The till of a market: the section, by its run, that uses it, and all its uses, node by node.
 #[derive(Clone, Default)]
 struct Till(Arc<Mutex<(Option<String>, Vec<String>)>>);
 
 impl Till {
-    /// Works at it, in the middle of a section or at its end.
+    /// Uses the till, in the middle of a section or at its end.
     async fn work(&self, run: &RunId, node: &str, milliseconds: u64, is_last: bool) {
         {
             let mut state = self.0.lock().unwrap();
@@ -184,7 +184,8 @@ fn market(till: &Till, journal: &Arc<MemoryJournal>) -> Run<Market> {
     timed(graph).with_journal(journal.clone())
 }
 
-/// Pattern 39: between the nodes of one section nothing else of its name begins, though parts of one run beside each other.
+/// Pattern 39: no section begins between the nodes of another of the same name, although parts of one section run
+/// concurrently.
 #[tokio::test(start_paused = true)]
 async fn nothing_comes_between_the_nodes_of_a_section() {
     for recorded in [true, false] {
@@ -202,7 +203,7 @@ async fn nothing_comes_between_the_nodes_of_a_section() {
     }
 }
 
-/// Whatever the moment at which all is killed, or suspended: the section that had begun goes on before any other begins.
+/// Whenever everything is killed, or suspended: a section that had begun goes on before any other begins.
 #[tokio::test(start_paused = true)]
 async fn a_section_goes_on_before_others_begin_in_the_next_process() {
     for milliseconds in 0..=33 {
@@ -223,7 +224,7 @@ async fn a_section_goes_on_before_others_begin_in_the_next_process() {
                     );
                 } else {
                     drop(tokio::time::timeout(Duration::from_millis(milliseconds / (process + 1)), run).await);
-                    // What the tasks of the dropped run held is dropped when they are polled.
+                    // Values held by the tasks of the dropped run are dropped when the runtime polls these tasks.
                     pass(0).await;
                 }
             }
@@ -234,7 +235,7 @@ async fn a_section_goes_on_before_others_begin_in_the_next_process() {
     }
 }
 
-/// A message is handled between sections by who needs their turn, and neither waits for the other.
+/// A message is handled between sections by a handler that needs their turn, and neither waits for the other.
 #[tokio::test(start_paused = true)]
 async fn who_handles_messages_takes_turns_with_sections() {
     for at in 0..20 {
@@ -250,7 +251,8 @@ async fn who_handles_messages_takes_turns_with_sections() {
     }
 }
 
-/// A sale that takes too long is stopped, and so is one whose customer leaves: the next begins when all of it has stopped.
+/// A sale that takes too long is stopped, and so is a sale whose customer leaves: the next begins when the sale has stopped
+/// completely.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Kiosk {
@@ -281,7 +283,7 @@ impl From<interlocking::failure::TimedOut> for Slept {
     }
 }
 forks!(OpenKiosk for kiosk::open, |(): (), cx| fork!(cx, ((), (), ())));
-/// Somebody at the kiosk, who takes a moment to leave it.
+/// A customer at the kiosk who takes a moment to leave.
 struct There(Arc<Mutex<u32>>);
 impl Drop for There {
     fn drop(&mut self) {
@@ -393,7 +395,7 @@ async fn a_graph_that_waits_for_somebody_outside_is_no_section() {
     );
 }
 
-/// A map that stops its children and goes on with them later would leave a section in the middle.
+/// A map that stops its children and resumes them later would leave a section unfinished.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Fair {
@@ -421,7 +423,7 @@ async fn a_map_that_adopts_runs_no_sections() {
     assert!(error.to_string().contains("would be stopped in the middle of it"), "{error}");
 }
 
-/// A workshop in which somebody has to wait until a page is written and read.
+/// A workshop in which `tidy` has to wait until a page is written and read.
 #[derive(Graph)]
 #[graph(output = ())]
 struct Workshop {
@@ -450,7 +452,7 @@ struct Words {
     text: String,
 }
 forks!(OpenWorkshop for workshop::open, |(): (), cx| fork!(cx, ((), ())));
-/// Notes that he was there.
+/// Notes that it has run.
 struct Tidy(Arc<Mutex<Vec<String>>>);
 impl LogicHandler<workshop::tidy> for Tidy {
     async fn run(&self, (): (), cx: &mut Cx<'_, workshop::tidy>) -> Route<workshop::tidy> {
@@ -472,7 +474,7 @@ impl JoinHandler<workshop::shut> for ShutWorkshop {
     }
 }
 
-/// Whoever waits for a section that is held back waits for the next process, and the run does not wait for ever in this one.
+/// A node that waits for a section that is held back waits for the next process; the run does not wait for ever in this one.
 #[tokio::test(start_paused = true)]
 async fn a_section_whose_budget_is_used_up_goes_on_in_the_next_process() {
     let (told, journal) = (Arc::<Mutex<Vec<String>>>::default(), Arc::new(MemoryJournal::new()));

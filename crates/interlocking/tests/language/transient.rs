@@ -1,4 +1,4 @@
-//! `transient` on an event node: what comes while nobody waits is lost, and said to be.
+//! `transient` on an event node: a message that comes while no node waits for it is lost, and reported as missed.
 
 use crate::support::{Log, finished, pass, timed};
 use interlocking::prelude::*;
@@ -7,8 +7,8 @@ use interlocking::runtime::map::{Children, Item};
 use interlocking::runtime::{EventKind, Journal, MemoryJournal};
 use std::sync::Arc;
 
-/// A kitchen: guests sit down after a while, and are served what is called out while they sit. Dishes are washed all the time. The
-/// cook takes more orders for what he cooks while he cooks.
+/// A kitchen: guests sit down after a while, and are served the meals that are called out while they sit. Dishes are washed all
+/// the time. The cook takes additional orders while cooking.
 #[derive(Graph)]
 #[graph(output = u64)]
 struct Kitchen {
@@ -82,7 +82,7 @@ impl MapHandler<kitchen::cook> for Cook {
     }
 }
 
-/// Serves so many meals and orders, each at its millisecond; gives what was cooked and served, and the messages that were missed.
+/// Sends these meals and orders, each at its millisecond; gives what was cooked and served, and the messages that were missed.
 async fn served(messages: &[(u64, &str, u64)]) -> (u64, Vec<u64>) {
     let (journal, log) = (Arc::new(MemoryJournal::new()), Log::new());
     let graph = Kitchen {
@@ -110,16 +110,17 @@ async fn served(messages: &[(u64, &str, u64)]) -> (u64, Vec<u64>) {
     (finished(report.unwrap()), missed.map(|event| event.at_ms).collect())
 }
 
-/// Pattern 23: it is decided when the message comes, though somebody works then, and what is heard is handled when it can be.
+/// Pattern 23: whether a message is taken is decided when it comes, even if a node works then; a message that is taken is handled
+/// later.
 #[tokio::test(start_paused = true)]
 async fn a_message_is_heard_by_who_waits_when_it_comes() {
-    // Who is called at 10 has not sat down; at 30 he has, and is served once the dishes are washed; at 45 he is being served.
+    // At 10 the guest has not sat down; at 30 he has, and is served once the dishes are washed; at 45 he is being served.
     assert_eq!(served(&[(10, "call", 1), (30, "call", 2), (45, "call", 3)]).await, (2_060, vec![10, 45]));
-    // The second takes what the first has left: nothing.
+    // The second finds no guest waiting, as the first has taken the token.
     assert_eq!(served(&[(30, "call", 2), (35, "call", 3)]).await, (2_060, vec![]));
 }
 
-/// Items are added to a map that is at work.
+/// Items are added to a map that is running.
 #[tokio::test(start_paused = true)]
 async fn a_message_that_adds_items_is_heard_while_a_map_is_at_work() {
     assert_eq!(served(&[(45, "order", 7)]).await, (67, vec![]));

@@ -1,7 +1,7 @@
-//! Tracing: a span a node execution, and no prompt in it.
+//! Tracing: one span for each node execution, without the prompt.
 //!
-//! A process of its own, in which every thread that runs a graph has a subscriber: `tracing` decides once for the process
-//! whether a span is of interest, and may do so by asking a thread that has none.
+//! This is a process of its own, in which every thread that runs a graph has a subscriber: `tracing` decides once for a
+//! process whether a span is of interest, and may do so by asking a thread without a subscriber.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 
@@ -73,7 +73,7 @@ impl Write for Lines {
     }
 }
 
-/// What a run traces at this level.
+/// The trace of a run at this level.
 async fn traced(level: Level, answer: &str, journal: bool) -> (String, Outcome<String>) {
     let lines = Lines::default();
     let writer = lines.clone();

@@ -1,9 +1,9 @@
-//! A quorum that clears one slot of another join, which was at work: the other slot has its value still.
+//! A quorum that clears one slot of another join while that join runs: the join's other slot keeps its value.
 
 use crate::support::{Log, both_ways, finished, pass};
 use interlocking::prelude::*;
 
-/// A gate opens with what comes from both sides. A vote takes the left side's place, though the gate was opening.
+/// A gate opens when both sides have come. A vote replaces the left side, although the gate was already opening.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Gatehouse {

@@ -1,4 +1,4 @@
-//! `quorum = 1`: the first good answer, among agents that cost something.
+//! `quorum = 1`: the first good answer, among agents whose calls cost money.
 
 use crate::support::{Log, finished, pass, timed};
 use askama::Template;
@@ -18,7 +18,7 @@ struct Question {
     question: String,
 }
 
-/// Three agents are asked; the first answer that is one goes on.
+/// Three agents are asked; the first proper answer goes on.
 #[derive(Graph)]
 #[graph(output = Option<u64>)]
 struct Race {
@@ -38,7 +38,7 @@ held!(Race);
 
 forks!(Begin for race::begin, |question: String, cx| fork!(cx, (question.clone(), question.clone(), question)));
 struct Racer;
-/// An answer of 0 is none.
+/// An answer of 0 counts as no answer.
 macro_rules! racers {
     ($($node:ident),+) => { $(
         impl LLMHandler<race::$node> for Racer {
@@ -104,7 +104,7 @@ fn race() -> Race {
     }
 }
 
-/// Who loses is stopped in the middle of its turn, which is on the bill: a call whose price nobody knows.
+/// A loser is stopped in the middle of its turn, which is on the bill as a call with an unknown price.
 #[tokio::test(start_paused = true)]
 async fn the_first_good_answer_wins_and_the_losers_are_paid_for() {
     let (agent, journal, log) = (Arc::<Paid>::default(), Arc::<MemoryJournal>::default(), Log::new());
@@ -118,7 +118,7 @@ async fn the_first_good_answer_wins_and_the_losers_are_paid_for() {
     let records = journal.load(&report.run).await.unwrap().len();
     assert_eq!(finished(report), Some(7));
 
-    // Once more, from the journal: nobody is asked again.
+    // Resumed from the journal: no agent is asked again.
     let again = timed(race()).with_agent("racer", agent.clone()).with_journal(journal.clone()).resume().await.unwrap();
     assert_eq!((again.usage(), agent.calls.load(Ordering::SeqCst)), (usage, 3));
     assert_eq!(finished(again), Some(7));
@@ -126,7 +126,7 @@ async fn the_first_good_answer_wins_and_the_losers_are_paid_for() {
     assert_eq!(journal.load(&id).await.unwrap().len(), records, "and nothing is recorded");
 }
 
-/// Every racer may be asked, whoever wins.
+/// Every racer may be called, whichever wins.
 #[test]
 fn the_bound_of_agent_calls_counts_the_losers() {
     let calls = <Race as interlocking::graph::Graph>::AGENT_CALLS;

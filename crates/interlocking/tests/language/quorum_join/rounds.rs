@@ -1,9 +1,9 @@
-//! A quorum that is reached round after round: nothing of one is left in the next.
+//! A quorum that is reached in several rounds: nothing of one round is left in the next.
 
 use crate::support::{both_ways, finished, pass};
 use interlocking::prelude::*;
 
-/// Two of three lamps are enough, twice; the third never comes in time.
+/// Two of three lamps are enough, twice; the third is always late.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Signals {

@@ -5,8 +5,8 @@ use interlocking::runtime::journal::fork::{self, ForkPoint};
 use interlocking::runtime::{CancelToken, Outcome};
 use std::time::Duration;
 
-/// However many records a process has written before it ends, the next one comes to the same result; and where the decision was among
-/// them, nobody is asked again, and no loser does anything more.
+/// However many records a process has written before it ends, the next process reaches the same result. If the decision was among
+/// the records, no child is asked again, and no loser does any more work.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_resumed_after_any_record_decides_alike() {
     let voters = || vec![voter("first", 30), voter("b", 10), ill("c", 20), voter("d", 90), voter("e", 95)];
@@ -40,7 +40,7 @@ async fn a_run_that_is_resumed_after_any_record_decides_alike() {
     assert!(after >= 3, "between the decision and the end: {after}");
 }
 
-/// A process that is suspended while a loser ends leaves the decision.
+/// A process that is suspended before its quorum leaves the decision to the next.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_suspended_before_its_quorum_goes_on() {
     let (booth, journal, stop) = (Booth::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
@@ -72,7 +72,7 @@ logic!(Next for terms::again, |told: String, cx| {
     }
 });
 
-/// Who has won is adopted and wins at once; who was cancelled would begin anew.
+/// The winner is adopted and wins at once; a child that was cancelled would begin anew.
 #[tokio::test(start_paused = true)]
 async fn who_was_cancelled_is_not_adopted() {
     let (booth, journal) = (Booth::default(), Arc::new(MemoryJournal::new()));
@@ -83,7 +83,7 @@ async fn who_was_cancelled_is_not_adopted() {
     assert_eq!(booth.done(), ["quick"]);
 }
 
-/// Two of three must agree, and the chairman be well.
+/// Two of three must agree, and the chairman must be well.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Board {
@@ -92,7 +92,7 @@ struct Board {
 }
 struct Members {
     booth: Booth,
-    /// Who fails no longer, and whether the chairman does.
+    /// The patients that do not fail any more, and whether the chairman is cured.
     cured: Arc<Mutex<(Vec<String>, bool)>>,
 }
 impl MapHandler<board::votes> for Members {
@@ -136,7 +136,7 @@ impl LogicHandler<clinic::vote> for Patient {
     }
 }
 
-/// A run that is retried keeps a quorum that was reached, and has another try at one that was not.
+/// A retried run keeps a quorum that was reached, and tries again for one that was not.
 #[tokio::test(start_paused = true)]
 async fn a_retry_voids_only_what_was_out_of_reach() {
     crate::held::is_held::<Board>(module_path!());
@@ -149,13 +149,13 @@ async fn a_retry_voids_only_what_was_out_of_reach() {
     };
     let failed = |report: Report<String>| matches!(report.outcome, Outcome::Failed(_));
     let voters = vec![ill("a", 5), voter("b", 30), ill("c", 10), voter("d", 90)];
-    // Two fail, and there are but two left: both are waited for, and then the chairman has had enough.
+    // Two fail, and only two are left: both are waited for, and then the chairman fails.
     assert!(failed(run().start(voters).await.unwrap()));
     assert_eq!(booth.done(), ["a", "c", "b", "d"]);
     let decisions =
         || journal.entries(|it| if let Entry::Decided { reached, .. } = it { Some(*reached) } else { None });
     assert_eq!(decisions(), [true]);
-    // The quorum stays reached: nobody votes again, though two had failed.
+    // The quorum stays reached: no voter votes again, although two had failed.
     cured.lock().unwrap().0 = vec!["a".to_owned(), "c".to_owned()];
     assert!(failed(run().retry().await.unwrap()));
     cured.lock().unwrap().1 = true;
@@ -171,7 +171,7 @@ async fn a_retry_voids_only_what_was_out_of_reach() {
     let voters = vec![ill("a", 5), voter("b", 30), ill("c", 10)];
     assert!(failed(run().start(voters).await.unwrap()));
     assert_eq!(booth.done(), ["a", "c"]);
-    // Who had failed and who was cancelled are tried again.
+    // Voters that failed or were cancelled are tried again.
     cured.lock().unwrap().0 = vec!["a".to_owned()];
     assert_eq!(finished(run().retry().await.unwrap()), "a, b, failed");
     assert_eq!(booth.done(), ["a", "c", "a", "c", "b"]);
@@ -179,7 +179,7 @@ async fn a_retry_voids_only_what_was_out_of_reach() {
     assert_eq!(decisions, [false, true]);
 }
 
-/// A fork of a run whose map was at work runs its children as its own, and decides by itself.
+/// A fork of a run whose map was at work has children of its own, and makes its own decision.
 #[tokio::test(start_paused = true)]
 async fn a_fork_decides_by_itself() {
     let (booth, journal) = (Booth::default(), Cut::new(None));

@@ -1,4 +1,4 @@
-//! What becomes of the children that are cancelled: what they have cost, their people, their agents' programs.
+//! The children that are cancelled: their usage, their questions to people, the programs of their agents.
 
 use super::*;
 use crate::support::Recording;
@@ -14,7 +14,7 @@ struct Question<'a> {
     text: &'a str,
 }
 
-/// The first good answer of several, and a word about it.
+/// The first good answer of several, and a comment on it.
 #[derive(Graph)]
 #[graph(output = String)]
 pub(super) struct Panel {
@@ -24,7 +24,7 @@ pub(super) struct Panel {
     sum: LLMNode<Sum>,
 }
 
-/// A judge thinks for himself, or asks a person.
+/// A judge thinks itself, or asks a person.
 #[derive(Graph)]
 #[graph(output = String)]
 pub(super) struct Judge {
@@ -108,7 +108,7 @@ fn cases(cases: &[&str]) -> Vec<String> {
     cases.iter().map(|&case| case.to_owned()).collect()
 }
 
-/// What losers have cost stands in their records, in the bill, and counts for the budgets that they share with their parent.
+/// The usage of losers is in their records and on the bill, and counts for the budgets that they share with their parent.
 #[tokio::test(start_paused = true)]
 async fn what_losers_have_cost_is_counted() {
     for (budget, expected) in [(4, Some("cancelled, quick 1, cancelled: 3")), (3, None)] {
@@ -135,7 +135,7 @@ async fn what_losers_have_cost_is_counted() {
     }
 }
 
-/// Nobody is asked any more for whom nobody waits: the run does not wait for an answer.
+/// A loser's question is withdrawn: the run does not wait for an answer.
 #[tokio::test(start_paused = true)]
 async fn a_loser_asks_no_more() {
     let journal = Arc::new(MemoryJournal::new());
@@ -149,7 +149,7 @@ async fn a_loser_asks_no_more() {
     assert_eq!((decided.reached, decided.ended), (true, 1));
 }
 
-/// While all children that are left wait for a person the run does; the others are not in its way.
+/// If all remaining children wait for a person, so does the run; those that have ended do not prevent that.
 #[tokio::test(start_paused = true)]
 async fn children_that_wait_for_people_are_waited_for_below_the_quorum() {
     let run = timed(panel()).with_agent_for_others(Recording::new(SCRIPT));
@@ -158,8 +158,8 @@ async fn children_that_wait_for_people_are_waited_for_below_the_quorum() {
     assert_eq!(questions.len(), 2);
 }
 
-/// A program that plays an agent: it says its number, starts somebody in a session of his own who does the same, and answers only
-/// where it is to.
+/// A program that plays an agent: it writes its process id, starts a process in a session of its own that does the same, and
+/// answers only if the prompt says so.
 const PROGRAM: &str = r#"#!/bin/sh
 case "$*" in *--version*) echo "2.1.330 (Claude Code)"; exit 0;; esac
 while [ $# -gt 0 ]; do
@@ -185,25 +185,25 @@ esac
 "#;
 
 fn is_alive(id: &str) -> bool {
-    // One that has ended and was not yet taken note of is as good as gone.
+    // A process that has ended and was not yet reaped counts as gone.
     std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// The numbers of those who wait.
+/// The ids of the waiting processes.
 fn waiting(directory: &Path) -> Vec<String> {
     let names = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     names.filter_map(|name| name.split_once('-').map(|(_, id)| id.to_owned())).collect()
 }
 
-/// The programs of the losers' agents end, with all that they have started, before the handler goes on.
+/// The programs of the losers' agents end, with all processes that they have started, before the handler goes on.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_programs_of_losers_are_ended() {
     let directory = tempfile::tempdir().unwrap();
     let program = directory.path().join("claude");
     let text = directory.path().join("text");
     std::fs::write(&text, PROGRAM.replace("DIRECTORY", &directory.path().display().to_string())).unwrap();
-    // Another process writes it: what another test starts at that moment would have it open, too, and nothing runs a file
-    // that is open for writing.
+    // Another process writes the file: a program that another test starts at that moment would inherit it open for writing, and a
+    // file that is open for writing cannot be executed.
     let install = std::process::Command::new("install").args(["-m", "755"]).arg(&text).arg(&program).status();
     assert!(install.unwrap().success());
     let settings = ClaudeSettings {
@@ -221,7 +221,7 @@ async fn the_programs_of_losers_are_ended() {
     assert!(begun.elapsed() < Duration::from_secs(100), "nobody waits for the slow");
     let waiting = waiting(directory.path());
     assert_eq!(waiting.len(), 4, "two programs, and whom they started");
-    // Who is killed has still to run once more, on a busy machine after others.
+    // A killed process has to be scheduled once more, which takes a while on a busy machine.
     while begun.elapsed() < Duration::from_secs(100) && waiting.iter().any(|id| is_alive(id)) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

@@ -1,4 +1,4 @@
-//! What the time of `timeout` covers, and a process that ends in it.
+//! What the time of `timeout` covers, and a process that ends within it.
 
 use crate::support::{finished, pass, timed};
 use interlocking::prelude::*;
@@ -73,7 +73,7 @@ async fn ends_of_children(journal: &MemoryJournal) -> Vec<Option<String>> {
 
 const LATE: &str = "node `steps` took longer than its timeout of 5s";
 
-/// The node's time is that of its child as a whole. What was recorded of it is not done again by another process.
+/// The node's time covers its child as a whole. A recorded timeout is not repeated by another process.
 #[tokio::test(start_paused = true)]
 async fn a_child_counts_as_a_whole_and_a_route_that_is_recorded_stays_taken() {
     let (journal, late) = (Arc::new(MemoryJournal::new()), Arc::<AtomicU32>::default());
@@ -86,7 +86,7 @@ async fn a_child_counts_as_a_whole_and_a_route_that_is_recorded_stays_taken() {
     assert_eq!(finished(whole(&journal, &late).0.resume().await.unwrap()), LATE, "once more");
 }
 
-/// The time begins anew in another process, and the child goes on where it was.
+/// The time starts again in another process, and the child goes on where it was.
 #[tokio::test(start_paused = true)]
 async fn a_node_that_is_interrupted_has_the_time_anew() {
     for (suspended_at, took, output) in [(3_000, 4_000, "done"), (1_000, 5_000, LATE)] {
@@ -130,8 +130,8 @@ logic!(Impatient for patient::late, |_: TimedOut, cx| goto!(cx, patient::exit, "
 
 held!(Trying, Steps, Whole, Asking, Patient);
 
-/// While a process executes the run, the time runs also where a child waits for a person; between processes it does not, as that of a
-/// node does which asks by itself.
+/// While a process executes the run, the time passes even if a child waits for a person. Between processes it does not, unlike
+/// the time of a human node.
 #[tokio::test(start_paused = true)]
 async fn a_child_that_waits_for_a_person_uses_up_the_time_in_a_process() {
     let journal = Arc::new(MemoryJournal::new());

@@ -63,7 +63,7 @@ async fn a_question_that_nobody_answers_in_time_takes_the_route() {
     assert!(log.line("failed approve 1.1").ends_with("took longer than its timeout of 3600s, goes to print"));
 }
 
-/// The time runs while nobody executes the run.
+/// The time also passes while no process executes the run.
 #[tokio::test(start_paused = true)]
 async fn the_time_that_there_is_to_answer_runs_between_processes() {
     let journal = Arc::new(MemoryJournal::new());
@@ -94,7 +94,7 @@ async fn an_answer_that_is_there_when_the_run_is_resumed_counts() {
     assert_eq!(finished(desk(&journal).resume().await.unwrap()), "draft: true");
 }
 
-/// The other run asks somebody else.
+/// The fork asks a question of its own.
 #[tokio::test(start_paused = true)]
 async fn a_fork_gives_all_the_time_again() {
     let journal = Arc::new(MemoryJournal::new());

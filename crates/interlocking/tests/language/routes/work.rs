@@ -1,4 +1,4 @@
-//! What is left of a node that failed and went on: its agent's spend, its workspace, its children.
+//! What remains of a node that failed and whose run went on: its agent's usage, its workspace, its children.
 
 use crate::support::{Recording, finished, pass, timed};
 use interlocking::prelude::*;
@@ -56,7 +56,7 @@ async fn answered(script: &str) -> (String, u32, Vec<Entry>) {
     (report.outcome.clone().finished().unwrap(), report.usage().calls, records.into_iter().map(|it| it.entry).collect())
 }
 
-/// What it cost stands in the record of the execution that failed.
+/// The usage in the record of the failed execution.
 fn recorded(entries: &[Entry]) -> u32 {
     let calls = entries.iter().filter_map(|entry| match entry {
         Entry::Outcome(outcome) if outcome.failed.is_some() => Some(&outcome.calls),
