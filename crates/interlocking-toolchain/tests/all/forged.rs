@@ -138,7 +138,7 @@ async fn a_test_reaches_neither_sources_nor_artefacts_nor_the_network() {
         #[test]
         fn prop_answer() {
             fs::read_to_string("src/lib.rs").unwrap_err();
-            // The file as it was committed, without the random names of its tests.
+            // As it was committed, without the names that are drawn for its tests.
             assert_eq!(fs::read_to_string("tests/p.rs").unwrap().matches("#[test]").count(), 2);
             fs::write("tests/p.rs", "").unwrap_err();
             fs::write("new", "").unwrap_err();
