@@ -1,4 +1,4 @@
-//! The service over loopback, as clients use it.
+//! The service over loopback, as its clients use it.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 
@@ -56,7 +56,7 @@ impl Server {
         self.service.drain(Duration::ZERO).await;
     }
 
-    /// Sends a request; gives the status and the body, all of it. In HTTP/1.0 the body ends with the connection.
+    /// Sends a request; gives the status and the whole body. In HTTP/1.0 the body ends with the connection.
     async fn call(&self, method: &str, path: &str, body: Option<Value>) -> (u16, String) {
         let body = body.map(|body| body.to_string()).unwrap_or_default();
         let mut stream = TcpStream::connect(self.address).await.unwrap();
@@ -80,7 +80,7 @@ impl Server {
         self.json("PUT", &format!("/runs/{run}"), Some(json!({ "about": about }))).await
     }
 
-    /// Waits until the run asks something.
+    /// Waits until the run asks a question.
     async fn question(&self, run: &str) -> Value {
         loop {
             let (status, mut open) = self.json("GET", &format!("/runs/{run}/questions"), None).await;
@@ -109,7 +109,7 @@ async fn a_run_is_started_watched_and_answered() {
 
     let first = server.question("letter-1").await;
     assert_eq!(first["question"]["text"], "The tide is late.");
-    // All that happens from here on, until the run ends.
+    // All events from here on, until the run ends.
     let events = async { server.call("GET", "/runs/letter-1/events", None).await };
     let answers = async {
         assert_eq!(server.answer("letter-1", &first["by"], json!("yes")).await, 422);
@@ -145,7 +145,7 @@ async fn a_run_is_cancelled() {
     server.stop().await;
 }
 
-/// The process ends while a person thinks; the next one has the run, and the answer takes effect there.
+/// The process ends before the person answers; the next process has the run, and the answer takes effect there.
 #[tokio::test]
 async fn a_run_goes_on_in_the_next_process() {
     let place = tempfile::tempdir().unwrap();

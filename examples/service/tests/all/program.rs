@@ -1,4 +1,4 @@
-//! The program: what it says of itself, and the service as it starts and ends it.
+//! The program: its help, and the service as the program starts and ends it.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -23,7 +23,7 @@ fn the_program_says_all_of_itself() {
     assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0, "nothing was served, and no journal made");
 }
 
-/// Ended with the test, whatever comes of that.
+/// A process that is ended with the test, whether the test passes or not.
 struct Served(Child);
 
 impl Drop for Served {
@@ -33,7 +33,7 @@ impl Drop for Served {
     }
 }
 
-/// A run that is left by its process is taken up by `serve`, is answered by another process, and finishes.
+/// A run that is left by its process is resumed by `serve`, answered by another process, and finishes.
 #[test]
 fn a_letter_is_answered_from_the_command_line_while_it_is_served() {
     let place = tempfile::tempdir().unwrap();

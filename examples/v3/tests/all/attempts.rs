@@ -1,4 +1,4 @@
-//! Attempts: counted by the runtime, shown to the agent, and five at most.
+//! Attempts: counted by the runtime, shown to the agent, at most five.
 
 use crate::small::{AgentScript, Who, append, project, spec, test_run};
 use serde_json::{Value, json};
@@ -10,8 +10,8 @@ fn retry() -> Value {
     } })
 }
 
-/// V3-130, V3-132, V3-133, V3-134, V3-114, V3-74, CON-13, CON-16, PRG-11, PRG-46: five attempts, of which the last is said to be that, and
-/// then it is stuck.
+/// V3-130, V3-132, V3-133, V3-134, V3-114, V3-74, CON-13, CON-16, PRG-11, PRG-46: five attempts, of which the last is announced
+/// as the final one; then the node is stuck.
 #[tokio::test]
 async fn the_fifth_attempt_is_the_last() {
     let project = project().await;
@@ -29,17 +29,17 @@ async fn the_fifth_attempt_is_the_last() {
     for (number, prompt) in (1..).zip(&prompts) {
         assert!(prompt.contains(&format!("This is attempt {number} of 5.")), "{prompt}");
         assert_eq!(prompt.contains("It is the final one: succeed, or emit `Stuck`."), number == 5, "{prompt}");
-        // V3-84: what the last attempt has said.
+        // V3-84: the report of the previous attempt.
         let told = "It says nothing. The strategy changes from \"waiting\" to \"asking\". Failing: one_holds.";
         assert_eq!(prompt.contains(told), number > 1, "{prompt}");
-        // V3-71: a record an attempt.
+        // V3-71: one record for each attempt.
         assert_eq!(prompt.matches("- waiting: failed: It says nothing.").count(), number - 1, "{prompt}");
     }
     project.is_tidy();
     assert_eq!(project.subjects("main"), ["Begin"]);
 }
 
-/// V3-71: what an attempt has left goes on with the next one, and is said to be progress.
+/// V3-71: the next attempt continues the work of an unfinished attempt, which is reported as progress.
 #[tokio::test]
 async fn what_is_unfinished_is_kept() {
     let project = project().await;
@@ -52,7 +52,7 @@ async fn what_is_unfinished_is_kept() {
     assert_eq!(project.git(&["show", "main:src/top.txt"]), "stub\nhalf\ndone\n");
 }
 
-/// V3-131: an agent that gives a count of its own is corrected, and the runtime's stays.
+/// V3-131: an agent that gives a count of its own is corrected, and the runtime's count stays.
 #[tokio::test]
 async fn an_agent_cannot_count() {
     let project = project().await;
@@ -71,7 +71,7 @@ async fn an_agent_cannot_count() {
     assert_eq!(attempts, 2, "one that was corrected, and the one that is stuck (V3-117)");
 }
 
-/// V3-150, PRG-07, CON-38, EVO-08: an agent that answers by tools comes to the same; of several decisions the first counts.
+/// V3-150, PRG-07, CON-38, EVO-08: an agent that answers by tools has the same result; of several decisions the first counts.
 #[tokio::test]
 async fn an_agent_decides_by_tools() {
     let project = project().await;

@@ -1,4 +1,4 @@
-//! Which commands are run, and in which order: a recorder answers in the place of programs, and notes each.
+//! The commands that a run executes, and their order: a recorder answers instead of programs, and notes each command.
 
 use crate::small::{AgentScript, project, shell, spec};
 use crate::test_run::TestRun;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use v3::types::outcome::V3Outcome;
 use v3::workbench::Workbench;
 
-/// The first run of each of these suites fails, and all else passes.
+/// The first run of each of these suites fails; everything else passes.
 fn red(suites: &[&str]) -> Arc<Recorder> {
     let red = |recorder: Recorder, suite: &&str| {
         recorder.answer(CommandLine::new("sh", &[*suite]), Recorder::exit(1, "it is red"))
@@ -30,9 +30,9 @@ fn commands(recorder: &Recorder) -> Vec<String> {
     recorder.calls().iter().map(|call| call.command.to_string()).collect()
 }
 
-/// V3-90, V3-44, V3-81, V3-61, TC-01, TC-02, TC-03, TC-25: a scaffold is built; its tests are run where they have to fail, and where they
-/// have to pass; what is reviewed is built and tested; and the candidate is built, held against the contract that the scaffold names, and
-/// then against every test.
+/// V3-90, V3-44, V3-81, V3-61, TC-01, TC-02, TC-03, TC-25: a scaffold is built; its tests are run where they must fail, and where
+/// they must pass; the reviewed commit is built and tested; and the candidate is built, tested with the contract that the
+/// scaffold names, and then with every test.
 #[tokio::test]
 async fn a_leaf_runs_these_commands() {
     let (project, recorder) = (project().await, red(&["checks/top.sh"]));
@@ -41,13 +41,13 @@ async fn a_leaf_runs_these_commands() {
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     let (build, tests, contract, all) = ("make all", "sh checks/top.sh", "sh checks/contract_top.sh", "make check");
     assert_eq!(commands(&recorder), [build, tests, tests, build, tests, build, contract, all]);
-    // The candidate's three are run in one place.
+    // The three commands of the candidate run in one directory.
     let places: Vec<_> = recorder.calls()[5..].iter().map(|call| call.directory.clone()).collect();
     assert!(places[0] == places[1] && places[1] == places[2], "{places:?}");
 }
 
-/// V3-140, V3-44, V3-104: the parent's contract is run once all children have merged, before its implementer is asked; and of whoever is
-/// rebased every test is run again.
+/// V3-140, V3-44, V3-104: the parent's contract is run once all children have merged, before its implementer is asked; after a
+/// rebase every test is run again.
 #[tokio::test]
 async fn a_parent_runs_its_contract_on_all_children() {
     let (project, recorder) = (project().await, red(&["checks/top.sh", "checks/a.sh", "checks/b.sh"]));
@@ -58,11 +58,11 @@ async fn a_parent_runs_its_contract_on_all_children() {
     let watch = async {
         author.reached().await;
         test.until("b has merged", |test| test.ended().iter().any(|(_, node)| node == "judge")).await;
-        // Of the candidate of `b`.
+        // For the candidate of `b`.
         assert_eq!(count("make check"), 1);
         author.release();
         judge.reached().await;
-        // Of `a`, when it was rebased, and of its candidate.
+        // For the rebase of `a`, and for its candidate.
         assert_eq!(count("make check"), 3);
         assert_eq!(count("sh checks/contract_top.sh"), 0);
         judge.release();
@@ -75,8 +75,8 @@ async fn a_parent_runs_its_contract_on_all_children() {
     assert_eq!(count("sh checks/contract_top.sh"), 2, "and of its own candidate");
 }
 
-/// V3-91, V3-92, V3-119, CON-31: what does not build where it is merged is a failure of the build; the parent's branch stays where it is,
-/// and the implementer is told.
+/// V3-91, V3-92, V3-119, CON-31: a candidate that does not build is rejected as a build failure; the parent's branch stays where
+/// it is, and the implementer is told.
 #[tokio::test]
 async fn a_candidate_that_does_not_build_is_rejected() {
     let project = project().await;
@@ -104,14 +104,15 @@ async fn a_candidate_that_does_not_build_is_rejected() {
     assert!(told.contains("## Why it could not be merged\n\nBuildFailure:\n\n```\nit does not fit"), "{told}");
 }
 
-/// V3-61: a review that approves counts for nothing where it does not build, or a test fails, at the commit that is reviewed.
+/// V3-61: an approval does not count if the reviewed commit does not build or a test fails on it.
 #[tokio::test]
 async fn what_is_reviewed_is_built_and_tested() {
     let tests = || CommandLine::new("sh", &["checks/top.sh"]);
     let build = || CommandLine::new("make", &["all"]);
     let answered = |recorder: Recorder, code, what| recorder.answer(what, Recorder::exit(code, "it is red"));
     let red = || answered(Recorder::new(), 1, tests());
-    // The scaffold's build comes before the review's, and the test author's and the implementer's runs do.
+    // The scaffold's build comes before the review's; the runs of the test author and of the implementer come before the review's
+    // tests.
     let builds_not = answered(answered(red(), 0, build()), 1, build());
     let fails = answered(answered(red(), 0, tests()), 1, tests());
     for (recorder, why) in [(builds_not, "it does not build:\nit is red"), (fails, "these tests fail: (whole suite)")] {

@@ -1,4 +1,4 @@
-//! What runs at the same time, and who waits for whom.
+//! What runs concurrently, and what waits for what.
 
 use crate::project::Project;
 use crate::rebases::clash_above_x;
@@ -23,7 +23,7 @@ fn implementers(test: &TestRun<'_>) -> Vec<Call> {
     test.agent.calls_to("implementer of `top`")
 }
 
-/// V3-03, V3-106, PRG-17, PRG-29, EVO-02: the tests and each child are begun before any of them has ended.
+/// V3-03, V3-106, PRG-17, PRG-29, EVO-02: the tests and each child begin before any of them has ended.
 #[tokio::test]
 async fn tests_and_children_begin_at_once() {
     let project = project().await;
@@ -35,7 +35,7 @@ async fn tests_and_children_begin_at_once() {
             hold.reached().await;
         }
         assert_eq!(test.path(), ["scaffold", "fork"], "nothing that came after has ended");
-        // V3-125: nobody is asked to implement who would have to wait.
+        // V3-125: no implementer is asked that would have to wait.
         assert!(implementers(&test).is_empty());
         holds.iter().for_each(Hold::release);
     };
@@ -43,7 +43,7 @@ async fn tests_and_children_begin_at_once() {
     is_merged(&outcome);
 }
 
-/// V3-07, V3-73, V3-125, PRG-30, CON-04: whichever comes first, tests or children, the implementer is asked when both are there.
+/// V3-07, V3-73, V3-125, PRG-30, CON-04: in whichever order tests and children end, the implementer is asked when both are there.
 #[tokio::test]
 async fn the_implementer_waits_for_tests_and_children() {
     for (late, early) in [("test author of `top`", "integrate"), ("judge what `top/b`", "write_tests")] {
@@ -66,7 +66,7 @@ async fn the_implementer_waits_for_tests_and_children() {
     }
 }
 
-/// The executions of `node` in a run that have begun.
+/// The number of executions of `node` in a run that have begun.
 pub(crate) fn begun(test: &TestRun<'_>, run: &RunId, node: &str) -> usize {
     let is_it = |event: &Event| match &event.kind {
         EventKind::NodeStarted(begun) => event.run == *run && begun.node == node,
@@ -75,8 +75,8 @@ pub(crate) fn begun(test: &TestRun<'_>, run: &RunId, node: &str) -> usize {
     test.events().iter().filter(|event| is_it(event)).count()
 }
 
-/// CON-142, V3-139, CON-32, V3-09, V3-97: while a candidate is made and judged, no sibling is merged: who is ready waits, is rebased, and its
-/// candidate is made and judged once, with what was merged before it.
+/// CON-142, V3-139, CON-32, V3-09, V3-97: while a candidate is made and judged, no sibling is merged: a sibling that is ready
+/// waits, is rebased, and its candidate is made and judged once, with what was merged before it.
 #[tokio::test]
 async fn siblings_are_merged_one_after_the_other() {
     let project = project().await;
@@ -89,7 +89,7 @@ async fn siblings_are_merged_one_after_the_other() {
         reviewer.release();
         let b = test.run_of("top/b").await;
         test.until("b is ready", |test| begun(test, &b, "merge_queue") == 1).await;
-        // It would be merged in this time, were it not held up.
+        // It would be merged within this time if it did not have to wait.
         tokio::time::sleep(Duration::from_millis(300)).await;
         assert_eq!((begun(&test, &b, "merger"), project.git(&["rev-parse", "run/impl"])), (0, stood));
         judge.release();
@@ -107,7 +107,7 @@ async fn siblings_are_merged_one_after_the_other() {
     project.is_tidy();
 }
 
-/// CON-41, EVO-07: whichever child is done first is merged first, while others are at work; what has to be done with all of them waits for all.
+/// CON-41, EVO-07: the child that is done first is merged first, while others work; what needs all children waits for all.
 #[tokio::test]
 async fn who_is_done_first_is_merged_while_others_are_at_work() {
     for (early, late) in [("a", "b"), ("b", "a")] {
@@ -120,7 +120,7 @@ async fn who_is_done_first_is_merged_while_others_are_at_work() {
             test.until("it is merged", |_| project.git(&["log", "-1", "--format=%s", "run/impl"]) == merged).await;
             let early = test.run_of(&format!("top/{early}")).await;
             test.until("it has ended", |test| test.nodes_of(&early).iter().any(|node| node == "judge")).await;
-            // What comes after all children would begin in this time.
+            // The step after all children would begin within this time.
             tokio::time::sleep(Duration::from_millis(300)).await;
             assert_eq!(test.path(), ["scaffold", "fork", "write_tests"]);
             planner.release();
@@ -133,8 +133,8 @@ async fn who_is_done_first_is_merged_while_others_are_at_work() {
     }
 }
 
-/// CON-142, CON-11: a parent whose scaffold is made again while a child is judged keeps that child; its candidate does not stand on that
-/// scaffold, and is made and judged again.
+/// CON-142, CON-11: if the parent's scaffold is made again while a child is judged, the child is kept. Its candidate is not based
+/// on the new scaffold, and is made and judged again.
 #[tokio::test]
 async fn a_candidate_for_an_earlier_scaffold_is_made_again() {
     let project = project().await;
@@ -149,7 +149,7 @@ async fn a_candidate_for_an_earlier_scaffold_is_made_again() {
         author.reached().await;
         judge.reached().await;
         planner.reached().await;
-        // The judge does not answer before all of it is stopped.
+        // The judge does not answer before everything is stopped.
         author.release();
         planner.release();
     };
@@ -183,7 +183,8 @@ async fn c_comes_last(project: &Project) -> TestRun<'_> {
     test
 }
 
-/// V3-97, V3-139, CON-15: who waits for its turn while several others merge is rebased once, onto all of it, and hears of each.
+/// V3-97, V3-139, CON-15: a child that waits for its turn while several others merge is rebased once, onto all of it, and is told
+/// of each.
 #[tokio::test]
 async fn who_waits_is_rebased_once_onto_all_that_was_merged() {
     let project = project().await;
@@ -197,7 +198,7 @@ async fn who_waits_is_rebased_once_onto_all_that_was_merged() {
     assert!(judged.contains("- top/a: `a` (It is done.)") && judged.contains("- top/b: `b` (It is done.)"), "{judged}");
 }
 
-/// V3-160, CON-11, CON-10: another scaffold keeps the child that is as it was, with what it has merged, and cancels the one that is not.
+/// V3-160, CON-11, CON-10: another scaffold keeps an unchanged child, with its merged work, and cancels a changed one.
 #[tokio::test]
 async fn another_scaffold_keeps_the_children_that_are_as_they_were() {
     let project = project().await;
@@ -218,7 +219,7 @@ async fn another_scaffold_keeps_the_children_that_are_as_they_were() {
         let is_merged =
             |test: &TestRun<'_>| test.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge");
         test.until("a", is_merged).await;
-        // `b` stays where it is: nobody lets it go.
+        // `b` stays where it is: it is never released.
         author.release();
     };
     let (outcome, ()) = tokio::join!(test.outcome(spec(&children)), watch);
@@ -233,7 +234,7 @@ async fn another_scaffold_keeps_the_children_that_are_as_they_were() {
     project.is_tidy();
 }
 
-/// V3-129, V3-136, EVO-05, CON-143: a test author that says nothing does not leave children and barrier waiting: all of it ends.
+/// V3-129, V3-136, EVO-05, CON-143: a test author without output does not leave children and barrier waiting: all of them end.
 #[tokio::test]
 async fn a_silent_test_author_ends_all() {
     let project = project().await;
@@ -254,7 +255,7 @@ async fn a_silent_test_author_ends_all() {
     project.is_tidy();
 }
 
-/// V3-129, V3-136, EVO-05, CON-143: a rebaser that says nothing ends its node, with the children that are at work; whoever is above goes on.
+/// V3-129, V3-136, EVO-05, CON-143: a rebaser without output ends its node, with the children that work; the nodes above go on.
 #[tokio::test]
 async fn a_silent_rebaser_ends_its_node_and_what_is_below() {
     let project = project().await;
@@ -265,7 +266,7 @@ async fn a_silent_rebaser_ends_its_node_and_what_is_below() {
     let watch = async {
         of_b.reached().await;
         of_x.reached().await;
-        // That of `x` does not answer before all of it is stopped.
+        // The agent of `x` does not answer before everything is stopped.
         of_b.release();
     };
     let (outcome, ()) = tokio::join!(test.outcome(spec(&["a+x", "b"])), watch);
@@ -279,7 +280,8 @@ async fn a_silent_rebaser_ends_its_node_and_what_is_below() {
     project.is_tidy();
 }
 
-/// CON-147, V3-97: whoever is rebased tells its own children, which are at work while it is; one whose planner is being asked is moved, too.
+/// CON-147, V3-97: a rebased node tells its own children, which work meanwhile; a child whose planner is being asked is moved,
+/// too.
 #[tokio::test]
 async fn the_children_of_a_node_that_was_rebased_follow() {
     let project = project().await;
@@ -301,7 +303,7 @@ async fn the_children_of_a_node_that_was_rebased_follow() {
         let nodes = test.nodes_of(&test.run_of(id).await);
         assert_eq!(nodes.iter().filter(|node| *node == "rebaser").count(), 1, "{id}: {nodes:?}");
     }
-    // The tests of `x` were written where `b` is.
+    // The tests of `x` were written on the new base, after `b`.
     let x = test.run_of("top/a/x").await;
     let tests = test.outcomes(&x).await.into_iter().find(|outcome| outcome.node == "write_tests").unwrap();
     let tests = &tests.commits.iter().find(|commit| commit.workspace == "tests").unwrap().id;
@@ -310,8 +312,8 @@ async fn the_children_of_a_node_that_was_rebased_follow() {
     project.is_tidy();
 }
 
-/// V3-151, V3-93, V3-97, V3-118, EVO-13: of three siblings, the first that merges is told of to two, the second to one, and the last to nobody; who
-/// is told twice hears it in the order in which they merged.
+/// V3-151, V3-93, V3-97, V3-118, EVO-13: of three siblings, the first merge is reported to two, the second to one, and the last
+/// to none; a sibling with two reports gets them in the order of the merges.
 #[tokio::test]
 async fn siblings_hear_of_merges_in_their_order() {
     let project = project().await;

@@ -1,4 +1,4 @@
-//! No field of an agent's answer is dropped: each has someone who uses it (V3-158).
+//! No field of an agent's answer is dropped: each has a consumer (V3-158).
 
 use crate::rebases::{clash, later};
 use crate::small::{Act, AgentScript, Who, planned, project, scaffold, scaffolding, spec, test_run};
@@ -14,7 +14,7 @@ use v3::types::rebase::RebaserExit;
 use v3::types::scaffold::ScaffoldExit;
 use v3::types::tdd::{ReviewExit, WriteTestsExit};
 
-/// Each field of each exit of each node, and who uses it, or why nobody does.
+/// Each field of each exit of each node, and its consumer, or why it has none.
 const CONSUMERS: [(&str, &str); 55] = [
     ("scaffold.InitWork.scaffoldCommit", "ForkInput, and the workspace `skeleton`"),
     ("scaffold.InitWork.interfaceFile", "WriteTestsInput.scaffold, ImplInput.scaffold, the children's ParentContext"),
@@ -76,7 +76,7 @@ const CONSUMERS: [(&str, &str); 55] = [
     ("rebaser.RebaseConflict.whyUnresolvable", "ScaffoldInput.clarification"),
 ];
 
-/// The fields of an exit, by its schema: one object a variant, with one field of its name (V3-150).
+/// The fields of an exit, by its schema: one object for each variant, with one field that has the variant's name.
 fn fields_of(name: &str, schema: &Value) -> Vec<String> {
     let follow = |value: &Value| match value["$ref"].as_str() {
         Some(reference) => schema["$defs"][reference.rsplit('/').next().unwrap()].clone(),
@@ -91,8 +91,8 @@ fn fields_of(name: &str, schema: &Value) -> Vec<String> {
     fields.collect()
 }
 
-/// V3-158, V3-32, V3-53, V3-72, V3-86, V3-96, V3-131, PRG-28, EVO-03, EVO-09: the table has each field that the types have, and no other;
-/// no agent is asked for a count, or for a verdict that can be looked up.
+/// V3-158, V3-32, V3-53, V3-72, V3-86, V3-96, V3-131, PRG-28, EVO-03, EVO-09: the table has exactly the fields of the types; no
+/// agent is asked for a count, or for a verdict that can be looked up.
 #[test]
 fn each_field_of_each_exit_has_a_consumer() {
     let exits = [
@@ -112,7 +112,7 @@ fn each_field_of_each_exit_has_a_consumer() {
     }
 }
 
-/// EVO-03, EVO-09: each prompt asks for each field of its answers, and for no word on how sure an agent is, or how bad a thing.
+/// EVO-03, EVO-09: each prompt asks for each field of its answers, and not for an agent's confidence or for a severity.
 #[test]
 fn each_prompt_asks_for_what_its_answers_have() {
     let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
@@ -127,7 +127,7 @@ fn each_prompt_asks_for_what_its_answers_have() {
     }
 }
 
-/// Each answer's envelope: its type, how bad it is, and where it goes.
+/// Each answer's envelope: its type, its severity, and the route hint.
 const ENVELOPES: [(&str, &str, &str, Option<&str>); 17] = [
     ("InitWork", "INIT_WORK", "INFO", Some("fork")),
     ("ClarificationNeeded", "CLARIFICATION_NEEDED", "BLOCKER", Some("exit")),
@@ -148,7 +148,7 @@ const ENVELOPES: [(&str, &str, &str, Option<&str>); 17] = [
     ("RebaseConflict", "REBASE_CONFLICT", "BLOCKER", Some("scaffold")),
 ];
 
-/// Where each answer of each node leads, of a run that lets it.
+/// Where each answer of each node leads, if the run allows it.
 const WAYS: [(&str, &str, &str); 19] = [
     ("scaffold", "InitWork", "fork"),
     ("scaffold", "ClarificationNeeded", "exit"),
@@ -166,18 +166,18 @@ const WAYS: [(&str, &str, &str); 19] = [
     ("merger", "MergeRejected", "implement"),
     ("judge", "MoreTests", "review"),
     ("judge", "Reject", "review"),
-    // One that leaves out a criterion; one that does not lands, and has nothing to pass on.
+    // An approval that leaves out a criterion; a complete approval lands, and passes nothing on.
     ("judge", "Approved", "review"),
     ("rebaser", "RebaseAdapted", "write_tests"),
     ("rebaser", "RebaseConflict", "scaffold"),
 ];
 
-/// A text of its own for a field.
+/// A unique text for a field.
 fn mark(field: &str) -> String {
     format!("mark of {field}")
 }
 
-/// What an agent says, and what of it has to go on.
+/// An agent's answer, and the part of it that must be passed on.
 #[derive(Clone)]
 struct Said {
     node: &'static str,
@@ -190,7 +190,7 @@ fn said(node: &'static str, who: Who, id: &'static str, answer: Value) -> Said {
     Said { node, who, id, answer }
 }
 
-/// The texts and numbers in a field, but for the commit that the agent has just made.
+/// The texts and numbers in a field, except the commit that the agent has just made.
 fn leaves(value: &Value) -> Vec<String> {
     match value {
         Value::Array(items) => items.iter().flat_map(leaves).collect(),
@@ -201,7 +201,7 @@ fn leaves(value: &Value) -> Vec<String> {
     }
 }
 
-/// Has agents say these things, one after the other, and looks for each of their fields in what their nodes have passed on.
+/// Makes agents give these answers, one after the other, and looks for each of their fields in what their nodes have passed on.
 async fn pass_on(test: &TestRun<'_>, all: &[Said]) {
     let mut records: BTreeMap<String, String> = BTreeMap::new();
     let (mut labels, mut ways) = (BTreeSet::new(), BTreeSet::new());
@@ -220,10 +220,10 @@ async fn pass_on(test: &TestRun<'_>, all: &[Said]) {
     }
     for Said { node, answer, .. } in all {
         let (variant, fields) = answer.as_object().unwrap().iter().next().unwrap();
-        // V3-143, CON-39: it travels with an envelope.
+        // V3-143, CON-39: it has an envelope.
         let (_, ty, severity, hint) =
             ENVELOPES.iter().find(|(of, ..)| *of == variant).unwrap_or_else(|| panic!("{variant} has no envelope"));
-        // A review and a judgement have one type of answer, and two ways on.
+        // Reviews and judgements share one answer type, and lead to different nodes.
         let hint = hint.filter(|_| !["review", "judge"].contains(node)).map(str::to_owned);
         let envelope = ((*node).to_owned(), (*ty).to_owned(), (*severity).to_owned(), hint);
         assert!(labels.contains(&envelope), "{envelope:?} is not in {labels:?}");
@@ -251,7 +251,7 @@ fn script(all: &[Said]) -> AgentScript {
     all.iter().fold(AgentScript::default(), each)
 }
 
-/// What is said on the ways back of a run without children.
+/// The answers on the ways back of a run without children.
 fn ways_back() -> Vec<Said> {
     let critique = json!({ "file": "src/top.txt", "line": 4713, "issue": mark("issue"), "requiredFix": mark("fix") });
     let test = json!({ "criterionId": "one", "plannedTestName": "one_is_marked", "approach": mark("approach") });
@@ -276,7 +276,7 @@ fn ways_back() -> Vec<Said> {
     ]
 }
 
-/// What is said on the way to a merge of such a run.
+/// The answers on the way to a merge of a run without children.
 fn way_on() -> Vec<Said> {
     let ready =
         json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/top.sh"], "pendingCriteria": ["one"] } });
@@ -287,7 +287,7 @@ fn way_on() -> Vec<Said> {
     ]
 }
 
-/// What is said at the end of one.
+/// The answers that end a run.
 fn endings() -> Vec<Said> {
     let needed = json!({ "question": mark("question"), "ambiguityReference": mark("reference"), "specSentence": "Says when it is done." });
     let reject = json!({ "reason": mark("reason"), "missingCriteria": [mark("missing")] });
@@ -299,7 +299,7 @@ fn endings() -> Vec<Said> {
     ]
 }
 
-/// What judges of a child say.
+/// The answers of a child's judge.
 fn judges() -> Vec<Said> {
     let critique = json!({ "file": "src/a.txt", "line": 4713, "issue": mark("issue"), "requiredFix": mark("fix") });
     let test = json!({ "criterionId": "a", "plannedTestName": "a_is_marked", "approach": mark("approach") });
@@ -311,7 +311,7 @@ fn judges() -> Vec<Said> {
     answers.into_iter().map(|answer| said("judge", Who::Judge, "top/a", answer)).collect()
 }
 
-/// What whoever rebases a child says, each in a run of its own.
+/// The answers of a child's rebaser, each in a run of its own.
 fn rebasers() -> Vec<Said> {
     let adaptation = json!({ "symbol": mark("symbol"), "change": mark("change"), "reason": mark("why") });
     let adapted = json!({ "newBase": "$HEAD", "adaptations": [adaptation] });
@@ -323,7 +323,7 @@ fn rebasers() -> Vec<Said> {
     answers.into_iter().map(|answer| said("rebaser", Who::Rebaser, "top/a", answer)).collect()
 }
 
-/// What is said in those runs by whoever does what it should.
+/// The answers in those runs of agents that behave correctly.
 fn of_a_family() -> Vec<Said> {
     vec![
         said("scaffold", Who::Planner, "top", scaffold("top", &["a", "b"], &planned(&["a", "b"]))),
@@ -331,7 +331,7 @@ fn of_a_family() -> Vec<Said> {
     ]
 }
 
-/// V3-158: and each has its words looked for below.
+/// V3-158: each field's text is looked for in the tests below.
 #[test]
 fn each_field_of_each_exit_is_said_by_somebody() {
     let all = [ways_back(), way_on(), endings(), judges(), rebasers(), of_a_family()].concat();
@@ -344,8 +344,8 @@ fn each_field_of_each_exit_is_said_by_somebody() {
     assert_eq!(fields.collect::<BTreeSet<_>>(), table);
 }
 
-/// V3-158, V3-143, V3-109…119, PRG-11, PRG-12, PRG-14, PRG-16, PRG-18, EVO-03: each way back leads where it should, and its words are in
-/// what the next node takes.
+/// V3-158, V3-143, V3-109…119, PRG-11, PRG-12, PRG-14, PRG-16, PRG-18, EVO-03: each way back leads to the right node, and its
+/// texts are in that node's input.
 #[tokio::test]
 async fn what_is_said_on_the_ways_back_is_passed_on() {
     let done = [crate::small::append("src/top.txt", "done\n"), Act::Commit];
@@ -360,7 +360,7 @@ async fn what_is_said_on_the_ways_back_is_passed_on() {
     pass_on(&test, &way_on()).await;
 }
 
-/// V3-158, V3-107, V3-112, V3-117, PRG-17: and so are the words that end a run.
+/// V3-158, V3-107, V3-112, V3-117, PRG-17: the texts that end a run are passed on.
 #[tokio::test]
 async fn what_is_said_at_the_end_is_passed_on() {
     for last in endings() {
@@ -373,7 +373,7 @@ async fn what_is_said_at_the_end_is_passed_on() {
     }
 }
 
-/// V3-158, V3-106, V3-118, V3-120…122, PRG-19: and so are those of a judge, and of whoever rebases.
+/// V3-158, V3-106, V3-118, V3-120…122, PRG-19: the texts of a judge and of a rebaser are passed on.
 #[tokio::test]
 async fn what_a_judge_and_a_rebaser_say_is_passed_on() {
     for rebaser in rebasers() {

@@ -5,7 +5,7 @@ use crate::test_run::TestRun;
 use v3::demo;
 use v3::types::outcome::V3Outcome;
 
-/// PRG-42…49: the URL shortener, from its file to a commit a child on `main`.
+/// PRG-42…49: the URL shortener, from its file to one commit for each child on `main`.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_demonstration_comes_to_main() {
     let spec = demo::spec().unwrap();
@@ -15,13 +15,13 @@ async fn the_demonstration_comes_to_main() {
     let outcome = test.outcome(spec).await;
     let V3Outcome::Merged(merge) = outcome else { panic!("{outcome}") };
 
-    // PRG-49: with everything that the type has.
+    // PRG-49: with every field of the type.
     assert_eq!(merge.merge_commit.to_string(), project.git(&["rev-parse", "main"]).trim());
     assert_eq!((merge.author.as_str(), merge.changes.len()), ("shortener", 1), "V3-94");
 
-    // CON-30: what is merged is a commit on a local branch, and no forge is asked.
+    // CON-30: the merge is a commit on a local branch, and no forge is involved.
     assert_eq!(project.git(&["remote"]), "");
-    // V3-89, V3-05: a commit a child, with one parent each; the grandchildren's are in their parent's.
+    // V3-89, V3-05: one commit for each child, with one parent each; the grandchildren's commits are in their parent's.
     let subjects = project.subjects("main");
     let children = ["feat(shortener/codec): implement".to_owned(), "feat(shortener/store): implement".to_owned()];
     assert_eq!((subjects.len(), subjects[0].as_str()), (5, "feat(shortener): implement"), "{subjects:?}");
@@ -54,12 +54,12 @@ async fn the_demonstration_comes_to_main() {
         let way =
             ["scaffold", "fork", "write_tests", "barrier", "implement", "review", "merge_queue", "merger"].map(is_at);
         assert!(way.is_sorted(), "{nodes:?}");
-        // V3-73, V3-126, PRG-45: where there are children, the barrier waits for them.
+        // V3-73, V3-126, PRG-45: if there are children, the barrier waits for them.
         if let Some(children) = nodes.iter().position(|node| *node == "children") {
             assert!(children < is_at("integrate") && is_at("integrate") < is_at("barrier"), "{nodes:?}");
         }
     }
-    // V3-09, V3-93, V3-118, PRG-48: whoever still works when a sibling merges is rebased. Of two siblings, the one that merges later.
+    // V3-09, V3-93, V3-118, PRG-48: a node that still works when a sibling merges is rebased: of two siblings the later one.
     let rebased = ended.iter().filter(|(_, node)| node == "rebaser").count();
     assert!(rebased >= 2, "{ended:?}");
 }

@@ -1,5 +1,5 @@
-//! A run of two levels and a rebase that is cut off at each of its records, and the program killed amid one (`kill -9`): whoever takes it up
-//! comes to the same.
+//! A run of two levels and a rebase, cut off at each of its records; and the program killed during a run (`kill -9`). Another
+//! process that resumes the run reaches the same result.
 
 use crate::concurrency::begun;
 use crate::project::Project;
@@ -25,15 +25,15 @@ use v3::types::outcome::V3Outcome;
 use v3::types::scaffold::ScaffoldInput;
 use v3::types::spec::Spec;
 
-/// A journal whose process ends with a record: before it is written. It notes which payloads are asked for.
+/// A journal whose process ends at a record, before it is written. It notes which payloads are requested.
 pub(crate) struct Cut {
     journal: Arc<dyn Journal>,
     left: AtomicUsize,
     ends: Notify,
     pub(crate) fetched: Mutex<Vec<Digest>>,
-    /// Whether all payloads are gone.
+    /// Whether all payloads are missing.
     is_empty: bool,
-    /// The record that is the last one, whichever number it has.
+    /// Which record is the last, whatever its number.
     ends_with: Option<fn(&Record) -> bool>,
 }
 
@@ -43,17 +43,17 @@ impl Cut {
         Self { journal, left: AtomicUsize::new(record), ends, fetched, is_empty, ends_with }
     }
 
-    /// One whose process ends with the first such record.
+    /// A journal whose process ends with the first such record.
     fn with(ends_with: fn(&Record) -> bool, journal: Arc<dyn Journal>) -> Self {
         Self { ends_with: Some(ends_with), ..Self::at(usize::MAX, journal) }
     }
 
-    /// One whose process does not end.
+    /// A journal whose process does not end.
     pub(crate) fn never(journal: Arc<dyn Journal>) -> Arc<Self> {
         Arc::new(Self::at(usize::MAX, journal))
     }
 
-    /// The same, whose payloads are gone.
+    /// A journal whose payloads are missing.
     pub(crate) fn without_payloads(journal: Arc<dyn Journal>) -> Arc<Self> {
         Arc::new(Self { is_empty: true, ..Self::at(usize::MAX, journal) })
     }
@@ -76,7 +76,7 @@ impl Journal for Cut {
         } else {
             self.ends.notify_one();
         }
-        // Nothing comes after the end.
+        // The process is gone: nothing follows.
         std::future::pending().await
     }
 
@@ -114,13 +114,13 @@ impl Journal for Cut {
     }
 }
 
-/// Starts a run whose process ends with this record, counted from 1 over all runs of the tree; what it comes to, if it ends before. What it
-/// had begun on threads of its own has ended when this returns.
+/// Starts a run whose process ends with this record, counted from 1 over all runs of the tree. Gives the outcome if the run ends
+/// before. Work on threads of its own has ended when this returns.
 pub(crate) fn start_until(test: &TestRun<'_>, record: usize) -> Option<Outcome<V3Outcome>> {
     start_cut(test, Cut::at(record, test.journal.clone()), &["a", "b"])
 }
 
-/// The same of one whose journal ends the process.
+/// The same with a journal that ends the process.
 fn start_cut(test: &TestRun<'_>, cut: Cut, children: &[&str]) -> Option<Outcome<V3Outcome>> {
     let process = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -137,7 +137,7 @@ fn start_cut(test: &TestRun<'_>, cut: Cut, children: &[&str]) -> Option<Outcome<
     std::thread::scope(|scope| scope.spawn(process).join().unwrap())
 }
 
-/// Starts a run whose process ends once `watch` has seen what it waits for.
+/// Starts a run whose process ends once `watch` is done.
 fn start_until_seen(test: &TestRun<'_>, spec: Spec, watch: impl Future<Output = ()> + Send) {
     let process = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -146,7 +146,7 @@ fn start_until_seen(test: &TestRun<'_>, spec: Spec, watch: impl Future<Output = 
             let run = test.run().with_journal(cut.clone());
             tokio::select! {
                 biased;
-                // What is written from here on is lost.
+                // Later writes are lost.
                 () = watch => cut.left.store(0, Ordering::SeqCst),
                 ended = run.start(ScaffoldInput::from(spec)) => panic!("{:?}", ended.unwrap().outcome),
             }
@@ -155,7 +155,7 @@ fn start_until_seen(test: &TestRun<'_>, spec: Spec, watch: impl Future<Output = 
     std::thread::scope(|scope| scope.spawn(process).join().unwrap());
 }
 
-/// That all has come to what it comes to undisturbed: each child is merged once, and nothing is left.
+/// Asserts the result of an undisturbed run: each child is merged once, and nothing is left.
 fn is_whole(project: &Project, after: &str) {
     let mut subjects = project.subjects("main");
     subjects[1..3].sort();
@@ -170,7 +170,7 @@ fn is_whole(project: &Project, after: &str) {
     project.is_tidy();
 }
 
-/// How often each agent was asked.
+/// How often each agent was called.
 fn asked(test: &TestRun<'_>) -> BTreeMap<String, usize> {
     let mut asked = BTreeMap::new();
     for call in test.agent.calls() {
@@ -179,8 +179,9 @@ fn asked(test: &TestRun<'_>) -> BTreeMap<String, usize> {
     asked
 }
 
-/// V3-04, CON-142, CON-144, EVO-06: whichever record a process ends with, another one comes to the same; nobody is asked again whose answer
-/// was recorded. Each record from the Nth on with `V3_EVERY_RECORD=N`; otherwise a sample, every ninth from the fourth on.
+/// V3-04, CON-142, CON-144, EVO-06: whichever record a process ends with, the next process reaches the same result, and no agent
+/// is asked again whose answer was recorded. Each record from the Nth on with `V3_EVERY_RECORD=N`; otherwise a sample, every
+/// ninth from the fourth on.
 #[tokio::test]
 async fn a_tree_that_ends_with_any_record_comes_to_the_same() {
     let every = std::env::var("V3_EVERY_RECORD").ok().map(|first| first.parse::<usize>().unwrap());
@@ -214,8 +215,8 @@ async fn a_tree_that_ends_with_any_record_comes_to_the_same() {
     assert!(nodes.len() >= 9, "{nodes:?}");
 }
 
-/// CON-32, CON-142: where a process ends once a commit has landed, and before the approval of its judge or merger counts, whoever is asked
-/// again in the next process cannot take that back.
+/// CON-32, CON-142: if a process ends after a commit has landed, and before the approval of its judge or merger counts, an agent
+/// that is asked again in the next process cannot revoke the merge.
 #[tokio::test]
 async fn what_has_landed_is_merged_whatever_is_answered_afterwards() {
     let honest = AgentScript::default().honest("top", &["a"]).honest("top/a", &[]);
@@ -246,7 +247,8 @@ async fn what_has_landed_is_merged_whatever_is_answered_afterwards() {
     }
 }
 
-/// CON-142: what another run of the same specification lands meanwhile is not this run's own, though its commit says the same.
+/// CON-142: a commit that another run of the same specification lands meanwhile does not count as this run's, though it has the
+/// same message.
 #[tokio::test]
 async fn what_another_run_has_landed_is_another_runs() {
     let project = project().await;
@@ -263,7 +265,7 @@ async fn what_another_run_has_landed_is_another_runs() {
     project.git(&["show", "main:other"]);
 }
 
-/// CON-142: where the user's branch moves while the root's merger is asked, its candidate is made and tested again on what is there then.
+/// CON-142: if the user's branch moves while the root's merger is asked, the candidate is made and tested again on the new head.
 #[tokio::test]
 async fn the_root_lands_on_a_branch_that_has_moved() {
     let project = project().await;
@@ -285,7 +287,7 @@ async fn the_root_lands_on_a_branch_that_has_moved() {
     project.is_tidy();
 }
 
-/// How the project is built and tested, as a user writes it.
+/// The project's build and test commands, as a user writes them.
 const TOOLCHAIN: &str = "\
 buildCommand = [\"sh\", \"-c\", \"test ! -e broken\"]
 testCommand = [\"sh\", \"-c\", \"for check in checks/*.sh; do (. ./$check) || exit 1; done\"]
@@ -295,13 +297,13 @@ command = [\"sh\", \"{path}\"]
 harness = \"exitCode\"
 ";
 
-/// The program, on a project of the user's own.
+/// The program, on a user's project.
 pub(crate) struct Program<'p> {
     pub(crate) project: &'p Project,
 }
 
 impl<'p> Program<'p> {
-    /// With the files that it is told of.
+    /// Writes the files that the program is given.
     pub(crate) fn of(project: &'p Project, script: &AgentScript, children: &[&str]) -> Self {
         let write = |name: &str, text: &str| std::fs::write(project.place().join(name), text).unwrap();
         write("toolchain.toml", TOOLCHAIN);
@@ -344,7 +346,7 @@ impl<'p> Program<'p> {
         events.filter(|event| matches!(event["event"].as_str(), Some("node_started" | "node_finished"))).count()
     }
 
-    /// Kills the run once so many steps have happened; whether it had not ended by then.
+    /// Kills the run after so many steps; whether it had not ended by then.
     fn is_killed_after(&self, steps: usize) -> bool {
         let mut command = self.begin();
         command.arg("--script").arg(self.path("script.toml"));
@@ -359,7 +361,7 @@ impl<'p> Program<'p> {
     }
 }
 
-/// V3-04, V3-97: killed as a system kills, and resumed by another process: on a project of the user's own, which no cargo builds (TC-25).
+/// V3-04, V3-97: killed with `kill -9`, and resumed by another process, on a user's project that cargo does not build (TC-25).
 #[tokio::test]
 async fn a_program_that_is_killed_is_resumed() {
     let mut killed = 0;
@@ -379,8 +381,8 @@ async fn a_program_that_is_killed_is_resumed() {
     assert!(killed >= 4, "{killed}");
 }
 
-/// CON-147, CON-149, V3-99: while a branch is being rebased, a child that is ready is not merged into it; a process that ends then has lost
-/// nothing.
+/// CON-147, CON-149, V3-99: while a branch is being rebased, a child that is ready is not merged into it; a process that ends
+/// then loses nothing.
 #[tokio::test]
 async fn a_rebase_survives_for_which_a_child_waits() {
     let project = project().await;
@@ -398,7 +400,7 @@ async fn a_rebase_survives_for_which_a_child_waits() {
         reviewer.release();
         let (a, x) = (test.run_of("top/a").await, test.run_of("top/a/x").await);
         test.until("x is ready", |test| begun(test, &x, "merge_queue") == 1).await;
-        // It would be merged in this time, were it not held up.
+        // It would be merged within this time if it did not have to wait.
         tokio::time::sleep(Duration::from_millis(300)).await;
         let records = test.journal.load(&a).await.unwrap();
         assert!(!records.iter().any(|record| matches!(record.entry, Entry::Landed { .. })));
@@ -416,8 +418,8 @@ async fn a_rebase_survives_for_which_a_child_waits() {
     project.is_tidy();
 }
 
-/// CON-142: a process that ends while one sibling is judged, and another one waits to be merged, has lost nothing but that turn of the judge:
-/// whose candidate was made goes first in the next process, though the other one asks first.
+/// CON-142: a process that ends while one sibling is judged, and another waits to be merged, loses only that turn of the judge:
+/// the sibling whose candidate was made goes first in the next process, even if the other asks first.
 #[tokio::test]
 async fn who_was_judged_is_merged_first_in_the_next_process() {
     let project = project().await;
@@ -445,11 +447,11 @@ async fn who_was_judged_is_merged_first_in_the_next_process() {
     );
 }
 
-/// CON-142: a tree whose budget does not allow a call of those that make and judge candidates stops with one sibling at most amid its merge,
-/// which goes first once the run may make more calls; no candidate is made or judged twice.
+/// CON-142: if the budget does not allow a call to make or judge a candidate, the tree stops with at most one sibling in its
+/// merge. That sibling goes first once the run may make more calls; no candidate is made or judged twice.
 #[tokio::test]
 async fn no_candidate_is_made_twice_where_a_budget_runs_out() {
-    // Of ten calls before the first merger three are planners', three test authors', two implementers', and two reviewers'.
+    // The ten calls before the first merger: three planners, three test authors, two implementers and two reviewers.
     for calls in 10..=13 {
         let project = project().await;
         let test = test_run(&project, &family());

@@ -1,4 +1,4 @@
-//! Agents that lie, at every claim: each is told what is wrong, and nothing of it goes on.
+//! Agents that lie, for every claim: each is told what is wrong, and no false claim is passed on.
 
 use crate::project::Project;
 use crate::small::{
@@ -13,7 +13,7 @@ use v3::types::shared::ImpactLevel;
 
 const NO_COMMIT: &str = "1111111111111111111111111111111111111111";
 
-/// Plays a lie once, and gives what the liar is told when it is asked again. The run comes to a good end all the same.
+/// Plays a lie once, and gives the next prompt of the lying agent. The run ends well all the same.
 async fn told(who: Who, title: &str, answer: &Value, acts: &[Act]) -> String {
     told_in(project().await, who, title, answer, acts).await
 }
@@ -38,7 +38,7 @@ async fn scaffold_is_told(change: impl FnOnce(&mut Value), acts: &[Act]) -> Stri
     told(Who::Planner, "planner", &answer, acts).await
 }
 
-/// V3-42: the commit is there, with its files.
+/// V3-42: the commit must exist, with its files.
 #[tokio::test]
 async fn a_scaffold_that_is_not_there() {
     let prompt = scaffold_is_told(|work| work["scaffoldCommit"] = json!(NO_COMMIT), &scaffolding("top")).await;
@@ -50,14 +50,14 @@ async fn a_scaffold_that_is_not_there() {
     has(&prompt, "checks/none.sh is not in your commit: add it");
 }
 
-/// V3-43: it builds.
+/// V3-43: it must build.
 #[tokio::test]
 async fn a_scaffold_that_does_not_build() {
     let acts = [&[write("broken", "")][..], &scaffolding("top")].concat();
     has(&scaffold_is_told(|_| {}, &acts).await, "it does not build:");
 }
 
-/// V3-46: a test for each criterion, and no other criterion.
+/// V3-46: a test for each criterion, and for no other.
 #[tokio::test]
 async fn a_plan_that_leaves_something_out() {
     let prompt = scaffold_is_told(|work| work["testPlan"][0]["criterionId"] = json!("two"), &scaffolding("top")).await;
@@ -65,7 +65,7 @@ async fn a_plan_that_leaves_something_out() {
     has(&prompt, "the planned test `one_holds` names the criterion `two`, and there is none");
 }
 
-/// V3-47, V3-12, CON-146: criteria are divided, and ids are the children's own.
+/// V3-47, V3-12, CON-146: children divide the criteria, and have ids of their own.
 #[tokio::test]
 async fn children_that_do_not_divide_the_work() {
     let split = |change: fn(&mut Value)| {
@@ -101,7 +101,7 @@ async fn children_that_do_not_divide_the_work() {
     }
 }
 
-/// V3-35: the sentence that confuses stands in the specification.
+/// V3-35: the confusing sentence must be in the specification.
 #[tokio::test]
 async fn a_question_about_nothing() {
     let asked = json!({ "ClarificationNeeded": { "question": "Why?", "ambiguityReference": "all", "specSentence": "It flies." } });
@@ -111,7 +111,7 @@ async fn a_question_about_nothing() {
     );
 }
 
-/// A path that leads out of the repository is corrected before anything is done with it.
+/// A path that leads out of the repository is corrected before it is used.
 #[tokio::test]
 async fn a_path_out_of_the_repository() {
     let project = project().await;
@@ -133,7 +133,7 @@ async fn tests_are_told(change: impl FnOnce(&mut Value), acts: &[Act]) -> String
     told(Who::TestAuthor, "test author", &answer, acts).await
 }
 
-/// V3-64, V3-66, V3-55, V3-58: one commit, of tests alone, for criteria that there are.
+/// V3-64, V3-66, V3-55, V3-58: one commit, with tests only, for existing criteria.
 #[tokio::test]
 async fn tests_that_are_not_only_tests() {
     let red = append("checks/top.sh", &check("top"));
@@ -147,7 +147,7 @@ async fn tests_that_are_not_only_tests() {
     has(&prompt, "`pendingCriteria` names the criterion `two`, and there is none");
 }
 
-/// V3-64, V3-66: a file of Rust has each planned test, under its name.
+/// V3-64, V3-66: a Rust file has each planned test, under its name.
 #[tokio::test]
 async fn tests_that_are_not_there() {
     let project = project().await;
@@ -203,14 +203,14 @@ async fn an_implementation_that_is_elsewhere() {
     has(&prompt, "you name the commit 1111111111111111111111111111111111111111, and your branch stands at ");
 }
 
-/// V3-80: tests are not Impl's to change; what did is taken back.
+/// V3-80: the implementer may not change tests; it is told to put changed files back.
 #[tokio::test]
 async fn an_implementation_that_changes_tests() {
     let prompt = impl_is_told(|_| {}, &[write("checks/top.sh", "true\n"), Act::Commit]).await;
     has(&prompt, "your commits change tests: checks/top.sh; put them back");
 }
 
-/// V3-80: nor may it change them in an attempt that asks for another one, which would find them changed.
+/// V3-80: not even in an attempt that asks for another one, as the next attempt would find the tests changed.
 #[tokio::test]
 async fn an_unfinished_implementation_that_changes_tests() {
     let retry =
@@ -225,7 +225,7 @@ async fn an_unfinished_implementation_that_changes_tests() {
     }
 }
 
-/// Two packages: one with a build script that has a name of its own, and one of procedural macros.
+/// Two packages: one whose build script has an unusual name, and one of procedural macros.
 async fn packages() -> Project {
     let file = |path, contents| EmbeddedFile { path, contents };
     Project::of(&[
@@ -237,8 +237,8 @@ async fn packages() -> Project {
     .await
 }
 
-/// V3-80: nobody changes what runs while tests are built, or decides how: it could say what they are to say, and rewrite them before they
-/// are compiled. Nothing is built before that is looked at.
+/// V3-80: an agent may not change code that runs while tests are built, or the build configuration: such code could decide the
+/// tests' results, or rewrite the tests before they are compiled. This is checked before anything is built.
 #[tokio::test]
 async fn whoever_changes_how_it_is_built() {
     let acts = [
@@ -282,7 +282,7 @@ async fn whoever_changes_how_it_is_built() {
     }
 }
 
-/// V3-110, CON-24: an approval that leaves a criterion out is none; its planned tests are asked for.
+/// V3-110, CON-24: an approval that leaves a criterion out does not count; its planned tests are asked for.
 #[tokio::test]
 async fn an_approval_that_leaves_something_out() {
     let prompt = told(Who::Reviewer, "test author", &approved(&[]), &[]).await;
@@ -290,7 +290,7 @@ async fn an_approval_that_leaves_something_out() {
     has(&prompt, "The criterion `one` has no test that covers it.");
 }
 
-/// V3-94: whose work it is, and which commit, is known; nobody is believed who says otherwise.
+/// V3-94: node and commit of a merge are known, so other claims are rejected.
 #[tokio::test]
 async fn a_merge_of_somebody_else() {
     let project = project().await;
@@ -303,7 +303,7 @@ async fn a_merge_of_somebody_else() {
     assert_eq!(merge.merge_commit.to_string(), project.git(&["rev-parse", "main"]).trim());
 }
 
-/// V3-17, V3-21: what a merge means to others is at least what can be seen of it, whatever the merger says.
+/// V3-17, V3-21: the impact of a merge is at least what its changes show, whatever the merger says.
 #[tokio::test]
 async fn a_merge_that_means_more_than_is_said() {
     let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });

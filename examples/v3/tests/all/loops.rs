@@ -1,4 +1,4 @@
-//! Each loop has a budget, and a run whose budget is spent says which loop it was (V3-159, CON-15, CON-145).
+//! Each loop has a budget, and a run whose budget is spent names the loop (V3-159, CON-15, CON-145).
 
 use crate::small::{Act, AgentScript, Who, plan, planned, project, scaffold, scaffolding, spec, test_run, write};
 use interlocking::agents::Nudges;
@@ -6,7 +6,7 @@ use interlocking::prelude::Outcome;
 use serde_json::{Value, json};
 use v3::types::outcome::{Stuck, V3Outcome};
 
-/// What a run comes to where agents of `top` say one thing again and again.
+/// Asserts the result of a run in which agents of `top` repeat one answer.
 async fn stuck_in(who: Who, answer: &Value, expected: &str) {
     let project = project().await;
     let test = test_run(&project, &AgentScript::default().always(who, "top", answer, &[]).honest("top", &[]));
@@ -57,7 +57,7 @@ async fn spec_ambiguity() {
     stuck_in(Who::Implementer, &ambiguous, "implement → scaffold").await;
 }
 
-/// CON-143, V3-159: an agent whose answers stay wrong is told so four times, and stuck with the fifth.
+/// CON-143, V3-159: an agent whose answers stay wrong is told so four times; with the fifth it is stuck.
 #[tokio::test]
 async fn answers_that_stay_wrong() {
     const NO_COMMIT: &str = "1111111111111111111111111111111111111111";
@@ -104,7 +104,7 @@ async fn judge() {
     assert_eq!(project.subjects("main").iter().filter(|subject| subject.contains("top/a")).count(), 0);
 }
 
-/// V3-45: what a child asks, its parent's planner is asked; again and again, until the budget is spent.
+/// V3-45: a child's question goes to its parent's planner, again and again, until the budget is spent.
 #[tokio::test]
 async fn clarification_of_a_child() {
     let project = project().await;
@@ -124,8 +124,8 @@ async fn clarification_of_a_child() {
     assert_eq!(test.prompts("planner of `top/b`").len(), 1);
 }
 
-/// CON-26, V3-122: tests that fit nothing that children merge are asked of the planner until the budget is spent: each time another child has
-/// written to their file.
+/// CON-26, V3-122: tests that never fit the children's merged work are sent back to the planner until the budget is spent: each
+/// time another child has written to their file.
 #[tokio::test]
 async fn tests_that_never_fit() {
     let project = project().await;
@@ -150,8 +150,8 @@ async fn tests_that_never_fit() {
     project.is_tidy();
 }
 
-/// CON-142, CON-15: a candidate that never stands where the parent's branch is, because somebody has moved that, is made and judged again
-/// until the budget is spent; the parent goes on without it.
+/// CON-142, CON-15: a candidate that is never based on the parent's current branch, because the branch moves, is made and judged
+/// again until the budget is spent; the parent goes on without it.
 #[tokio::test]
 async fn candidates_that_come_too_late() {
     let project = project().await;
@@ -190,8 +190,8 @@ async fn candidates_that_come_too_late() {
     assert_eq!(project.subjects("main").iter().filter(|subject| subject.contains("top/a")).count(), 0);
 }
 
-/// V3-121, CON-15: a branch that has to be adapted to each of seventeen siblings, one after the other, has had its tests looked at again
-/// sixteen times, and is stuck then; the parent goes on without it.
+/// V3-121, CON-15: a branch that has to be adapted to each of seventeen siblings, one after the other, has its tests checked
+/// again sixteen times, and then is stuck; the parent goes on without it.
 #[tokio::test]
 async fn adapted_again_and_again() {
     let project = project().await;
@@ -230,7 +230,7 @@ async fn adapted_again_and_again() {
             author = next;
         }
     };
-    // Those that are held say nothing for as long as it takes.
+    // Agents that are held give no output for as long as the test takes.
     let run = test.run().with_nudges(Nudges::NONE).start(spec(&children).into());
     let (ended, ()) = tokio::join!(run, watch);
     let ended = ended.unwrap().outcome;

@@ -1,4 +1,4 @@
-//! What the program says of itself.
+//! The program's help.
 
 use crate::help_is_whole::help_is_whole;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! A project under git, judged by the git program.
+//! A project under git, checked with the git program.
 
 use interlocking::cli::repository::{EmbeddedFile, LayOutError, lay_out};
 use interlocking::workspaces::GitWorkspaces;
@@ -25,19 +25,19 @@ impl Project {
         self.place.path().join("project")
     }
 
-    /// Everything, the project among it.
+    /// The directory that contains the project and everything else.
     pub(crate) fn place(&self) -> &Path {
         self.place.path()
     }
 
-    /// Workspaces as the program has them.
+    /// Workspaces as the program makes them.
     pub(crate) fn workspaces(&self) -> GitWorkspaces {
         let author = Signature::new("Runtime", "runtime@example.org").unwrap();
         let made = GitWorkspaces::new(Repository::open(self.root()).unwrap(), self.place().join("runs"));
         workspaces(made.with_author(author).with_target(BranchName::new("main").unwrap()).with_keep(Keep::Never))
     }
 
-    /// What the git program says.
+    /// The output of the git program.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         git.arg("-C").arg(self.root()).args(arguments);
@@ -47,12 +47,12 @@ impl Project {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The subjects of the commits of a revision, the latest first.
+    /// The subjects of a revision's commits, the latest first.
     pub(crate) fn subjects(&self, revision: &str) -> Vec<String> {
         self.git(&["log", "--format=%s", revision]).lines().map(str::to_owned).collect()
     }
 
-    /// That a run has left nothing but what landed.
+    /// Asserts that a run has left nothing except its landed commits.
     pub(crate) fn is_tidy(&self) {
         assert_eq!(self.git(&["worktree", "list"]).lines().count(), 1);
         assert_eq!(self.git(&["branch", "--format=%(refname:short)"]), "main\n");

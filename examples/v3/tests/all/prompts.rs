@@ -1,4 +1,4 @@
-//! What agents are asked, by what they take.
+//! The prompts of agents, given the inputs.
 
 use askama::Template;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn the_planner_is_asked_for_a_scaffold() {
     );
 }
 
-/// V3-37: time and space, each, both, neither.
+/// V3-37: time and space, each alone, both, neither.
 #[test]
 fn constraints_are_shown_where_there_are_any() {
     for (constraints, time, space) in [
@@ -91,7 +91,7 @@ fn constraints_are_shown_where_there_are_any() {
     }
 }
 
-/// V3-57, V3-58, V3-59: with a tick at what is covered.
+/// V3-57, V3-58, V3-59: covered criteria have a tick.
 #[test]
 fn the_test_author_is_asked_for_tests() {
     let input = read(json!({ "spec": spec(&Value::Null), "scaffold": scaffold() }));
@@ -153,7 +153,7 @@ fn the_implementer_is_asked_to_make_tests_pass() {
         has(&asked, &[&format!("- `{exit}`, with")]);
     }
     has(&asked, &["at most 5 attempts in all", "goes to Scaffold", "goes to the review"]);
-    // Sections are there only with what they are about.
+    // Sections appear only if they have content.
     for heading in [
         "## What the children",
         "## The children that",

@@ -1,5 +1,5 @@
-//! A tree of two nodes, built by the real Claude Code on a repository of the user's own. Nothing is scripted but the model: a server on
-//! loopback plays it.
+//! A tree of two nodes, built by the real Claude Code on a user's repository. Only the model is scripted: a server on loopback
+//! plays it.
 
 use crate::killed::Program;
 use crate::small::{AgentScript, approved, merged, plan, project, scaffold};
@@ -11,7 +11,7 @@ use std::path::Path;
 const NO_COMMIT: &str = "0000000000000000000000000000000000000000";
 const REMINDER: &str = "REMINDER: Emit a decision to complete this phase";
 
-/// Who is asked, and the node.
+/// The role that is asked, and the node.
 fn asked(request: &Request) -> (String, String) {
     let title =
         |prompt: &String| prompt.starts_with("# You ").then(|| prompt.lines().next().unwrap_or_default().to_owned());
@@ -21,7 +21,7 @@ fn asked(request: &Request) -> (String, String) {
     (who.into_iter().find(|who| title.contains(who)).expect("a role").to_owned(), id)
 }
 
-/// The files of a turn, and what it says of the commit that has them.
+/// The files that a turn writes, and its report about their commit.
 fn turn(who: &str, id: &str) -> (Vec<(String, &'static str)>, Value) {
     let name = crate::small::last(id);
     let criteria: Vec<String> = if id == "top" { vec!["one".to_owned(), "a".to_owned()] } else { vec!["a".to_owned()] };
@@ -52,12 +52,12 @@ fn bash(command: &str) -> Reaction {
     Reaction::tool("Bash", json!({ "command": command, "description": "as asked" }))
 }
 
-/// Writes, commits, and says what it has done; but the root's test author says nothing until it is reminded.
+/// Writes, commits, and reports; only the root's test author gives no decision until it is reminded.
 fn react(request: &Request) -> Reaction {
     let (who, id) = asked(request);
     let is_reminded = request.prompt() == REMINDER;
     let (files, answer) = turn(&who, &id);
-    // A sum is asked for inside an object.
+    // The schema demands an object around an answer that is one of several variants.
     let with = |commit: &str| {
         let answer: Value = serde_json::from_str(&answer.to_string().replace("$HEAD", commit)).unwrap();
         Reaction::output(json!({ "value": answer }))
@@ -65,7 +65,7 @@ fn react(request: &Request) -> Reaction {
     if files.is_empty() {
         return with(NO_COMMIT);
     }
-    // A reminder begins no work anew.
+    // A reminder does not restart the work.
     if is_reminded {
         return match request.results().first() {
             None => bash("git rev-parse HEAD"),
@@ -73,7 +73,7 @@ fn react(request: &Request) -> Reaction {
         };
     }
     let results = request.results();
-    // It looks where it is; then it writes, and commits.
+    // It first looks where it is; then it writes, and commits.
     match results.len().checked_sub(1) {
         None => bash("git rev-parse --show-toplevel"),
         Some(done) if done < files.len() => {
@@ -89,14 +89,14 @@ fn react(request: &Request) -> Reaction {
     }
 }
 
-/// The prompts of a conversation that templates have made, by who is asked.
+/// The prompts from templates in a conversation, each with the role that is asked.
 fn history(request: &Request) -> Vec<String> {
     let titles = request.prompts().into_iter().filter(|prompt| prompt.starts_with("# You "));
     titles.map(|prompt| prompt.lines().next().unwrap().replace("# You ", "")).collect()
 }
 
-/// PRG-50, V3-10, V3-135, V3-142, CON-19, CON-137, CON-139, CON-141: a whole tree, with forks, sessions that go on, and a reminder, on the
-/// user's own repository.
+/// PRG-50, V3-10, V3-135, V3-142, CON-19, CON-137, CON-139, CON-141: a whole tree, with forked and continued sessions and a
+/// reminder, on a user's repository.
 #[tokio::test]
 async fn a_tree_of_real_agents() {
     let Some(claude) = programs::found(programs::claude()) else { return };
@@ -129,16 +129,18 @@ async fn a_tree_of_real_agents() {
     let histories: BTreeSet<Vec<String>> = requests.iter().map(|request| history(request)).collect();
     let planner = "are the planner of `top`";
     let knows = |line: &[&str]| histories.contains(&line.iter().map(ToString::to_string).collect::<Vec<_>>());
-    // The parent's planner is what all others begin from; the child's planner, too, and its own others from that.
+    // All other sessions begin with the parent's planner; those of the child begin with the child's planner, which begins with
+    // the parent's.
     assert!(knows(&[planner, "are the test author of `top`"]), "{histories:#?}");
     assert!(knows(&[planner, "are the implementer of `top`"]));
     let child = "are the planner of `top/a`";
     assert!(knows(&[planner, child, "are the implementer of `top/a`"]));
-    // TDD reviews knowing what tests it has written; the judge knows what the parent's planner knew, and nothing of the child.
+    // TDD reviews with the knowledge of the tests it has written; the judge knows what the parent's planner knew, and nothing of
+    // the child.
     assert!(knows(&[planner, "are the test author of `top`", "are the reviewer of `top`"]));
     assert!(knows(&[planner, child, "are the test author of `top/a`", "are the reviewer of `top/a`"]));
     assert!(knows(&[planner, "judge what `top/a` wants to merge, for its parent"]));
-    // V3-135: it was reminded in the session that it was in, with these words.
+    // V3-135: it was reminded in its current session, with these words.
     let reminded: Vec<_> = requests.iter().filter(|request| request.prompt() == REMINDER).collect();
     assert!(!reminded.is_empty());
     assert!(reminded.iter().all(|request| history(request) == [planner, "are the test author of `top`"]));

@@ -1,4 +1,5 @@
-//! Siblings that have changed the same lines: whoever merges later is rebased, and its agent adapts, or its planner is asked.
+//! Siblings that have changed the same lines: the one that merges later is rebased, and its agent adapts, or its planner is
+//! asked.
 
 use crate::small::{Act, AgentScript, Who, plan, project, scaffold, spec, test_run, write};
 use crate::test_run::TestRun;
@@ -12,7 +13,7 @@ use std::collections::BTreeSet;
 use v3::graph::V3;
 use v3::types::outcome::V3Outcome;
 
-/// Both children write the same lines with their scaffold, once; `a` merges later, and its rebaser does and says this.
+/// Both children write the same lines with their scaffold, once; `a` merges later, and its rebaser acts and answers like this.
 pub(crate) fn clash(shared: &str, text: fn(&str) -> String, answer: &Value, acts: &[Act]) -> AgentScript {
     let mut script = AgentScript::default().always(Who::Rebaser, "top/a", answer, acts);
     for child in ["a", "b"] {
@@ -24,7 +25,7 @@ pub(crate) fn clash(shared: &str, text: fn(&str) -> String, answer: &Value, acts
     AgentScript::with(script, family())
 }
 
-/// The same of children `a` and `b`, where `a` has a child `x`.
+/// The same with children `a` and `b`, where `a` has a child `x`.
 pub(crate) fn clash_above_x() -> AgentScript {
     let mut script = AgentScript::default();
     for (id, children, criteria) in [("top/a", &["x"][..], &["a", "x"][..]), ("top/b", &[], &["b"])] {
@@ -49,7 +50,7 @@ fn has_merged(test: &TestRun<'_>) -> bool {
     test.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge")
 }
 
-/// Runs it with the test author of `a` waiting until `b` has merged, and then the rest of `watch`.
+/// Runs it with the test author of `a` held until `b` has merged, and then awaits `watch`.
 pub(crate) async fn later(test: &TestRun<'_>, watch: impl Future<Output = ()>) -> V3Outcome {
     let author = test.agent.hold("test author of `top/a`");
     let watch = async {
@@ -61,8 +62,8 @@ pub(crate) async fn later(test: &TestRun<'_>, watch: impl Future<Output = ()>) -
     tokio::join!(test.outcome(spec(&["a", "b"])), watch).0
 }
 
-/// V3-99, CON-28, V3-100, CON-29, V3-101, V3-121, V3-98, V3-27: while the branch is rebased nothing else of its node runs; the sibling's
-/// lines stay; the branch was adapted, and its tests are looked at again by whoever wrote them, who is told.
+/// V3-99, CON-28, V3-100, CON-29, V3-101, V3-121, V3-98, V3-27: during the rebase no other node of the run works; the sibling's
+/// lines stay; the branch is adapted, and the test author is told and checks its tests again.
 #[tokio::test]
 async fn a_branch_is_adapted() {
     let project = project().await;
@@ -75,13 +76,13 @@ async fn a_branch_is_adapted() {
         let prompt = &test.prompts("rebaser of")[0];
         let quoted: Vec<&str> = prompt.split('`').collect();
         let (own, parent) = (quoted[3], quoted[5]);
-        // V3-100: it stands on the parent's branch, as that is.
+        // V3-100: it is based on the parent's current branch.
         let head = project.git(&["rev-parse", parent]);
         assert_eq!(project.git(&["merge-base", own, parent]), head, "{prompt}");
         assert!(prompt.contains(head.trim()), "{prompt}");
-        // CON-29: all of it in one repository.
+        // CON-29: everything is in one repository.
         assert_eq!(project.git(&["remote"]), "");
-        // V3-99: nothing else of it is at work.
+        // V3-99: no other node of the run works.
         let run = test.run_of("top/a").await;
         let started = test.events().into_iter().filter(|event| event.run == run).filter_map(|event| match event.kind {
             EventKind::NodeStarted(node) => Some(node.node.to_string()),
@@ -120,8 +121,8 @@ async fn a_branch_is_adapted() {
     project.is_tidy();
 }
 
-/// CON-40: fork, barrier, children's runs and every other node of the table are executed by the runtime, which records each, and what it has made
-/// lies where the table says; no handler calls another one.
+/// CON-40: the runtime executes fork, barrier, children's runs and every other node of the table, and records each. The results
+/// are in the places that the table names. No handler calls another.
 #[tokio::test]
 async fn the_runtime_executes_each_node_of_the_table() {
     let project = project().await;
@@ -145,7 +146,7 @@ async fn the_runtime_executes_each_node_of_the_table() {
     assert_eq!(executed, rows.iter().map(|row| row.name.clone()).collect::<BTreeSet<_>>());
 }
 
-/// V3-120, CON-150: where nothing had to be changed after all, the node goes on where it was.
+/// V3-120, CON-150: if nothing had to be changed, the node goes on where it was.
 #[tokio::test]
 async fn a_branch_that_needs_nothing_goes_on() {
     let project = project().await;
@@ -166,8 +167,8 @@ async fn a_branch_that_needs_nothing_goes_on() {
     project.is_tidy();
 }
 
-/// What the planner of `a` is asked the second time, once the rebase has come to a conflict; the branch is at its old base then (V3-105), and
-/// what is made on the new one is merged (CON-26).
+/// The second prompt of the planner of `a`, after the rebase has led to a conflict. The branch is at its old base then (V3-105),
+/// and the work on the new scaffold is merged (CON-26).
 async fn asked_after(script: AgentScript) -> String {
     let project = project().await;
     let test = test_run(&project, &script);
@@ -189,7 +190,7 @@ async fn asked_after(script: AgentScript) -> String {
     test.prompts("planner of `top/a`").swap_remove(1)
 }
 
-/// V3-122, V3-105, CON-26: where logic would have to change, the planner is asked, with what both sides do.
+/// V3-122, V3-105, CON-26: if logic would have to change, the planner is asked, with the changes of both sides.
 #[tokio::test]
 async fn a_conflict_goes_to_the_planner() {
     let conflict = json!({ "RebaseConflict": {
@@ -201,7 +202,7 @@ async fn a_conflict_goes_to_the_planner() {
     assert!(asked.contains(told), "{asked}");
 }
 
-/// V3-103: an adaptation that rewrites a function is none, whatever the agent says.
+/// V3-103: an adaptation that rewrites a function is a conflict, whatever the agent says.
 #[tokio::test]
 async fn an_adaptation_that_rewrites_a_function_is_a_conflict() {
     let text = |child: &str| format!("pub fn who() -> char {{\n    '{child}'\n}}\n");
@@ -212,7 +213,7 @@ async fn an_adaptation_that_rewrites_a_function_is_a_conflict() {
     assert!(asked.contains("`who`"), "{asked}");
 }
 
-/// V3-103, V3-104: nor is one after which a test fails that passed before.
+/// V3-103, V3-104: so is an adaptation after which a test fails that passed before.
 #[tokio::test]
 async fn an_adaptation_after_which_tests_fail_is_a_conflict() {
     let project = project().await;
@@ -233,7 +234,7 @@ async fn an_adaptation_after_which_tests_fail_is_a_conflict() {
     project.is_tidy();
 }
 
-/// V3-159, V3-122: a branch that fits nothing is stuck, and its parent goes on without it. A message that comes again is heard again.
+/// V3-159, V3-122: a branch that never fits is stuck, and its parent goes on without it. A repeated message is handled again.
 #[tokio::test]
 async fn rebase_conflict_again_and_again() {
     let project = project().await;
@@ -248,7 +249,7 @@ async fn rebase_conflict_again_and_again() {
         let (a, b) = (test.run_of("top/a").await, test.run_of("top/b").await);
         let judged = test.outcomes(&b).await;
         let sent = &judged.iter().find(|outcome| outcome.node == "judge").unwrap().posted[0];
-        // Each while the one before is handled: of several that wait only the last one has the branch moved.
+        // Each message is sent while the one before is handled: if several waited, only the last would move the branch.
         let mut rebaser = test.agent.hold("rebaser of `top/a`");
         author.release();
         for _ in 0..5 {
@@ -271,7 +272,7 @@ async fn rebase_conflict_again_and_again() {
     assert_eq!(test.prompts("rebaser of `top/a`").len(), 6);
 }
 
-/// V3-48, V3-91: whoever has changed an interface file of the parent, it is not merged.
+/// V3-48, V3-91: a change of the parent's interface file is not merged, whichever agent made it.
 #[tokio::test]
 async fn what_changes_the_parents_interface_is_not_merged() {
     let project = project().await;

@@ -1,4 +1,4 @@
-//! What nodes remember, and what they find in their workspaces.
+//! The memories of nodes, and the contents of their workspaces.
 
 use crate::small::{AgentScript, Who, check, project, spec, test_run};
 use crate::tree::family;
@@ -21,7 +21,7 @@ fn names(tests: &Value) -> Vec<&str> {
     tests.as_array().unwrap().iter().map(|test| test["plannedTestName"].as_str().unwrap()).collect()
 }
 
-/// V3-08, V3-67, V3-52, PRG-22, PRG-26, CON-20: what TDD remembers after each of its turns; the way is the one that the protocol says.
+/// V3-08, V3-67, V3-52, PRG-22, PRG-26, CON-20: TDD's memory after each of its turns, on the route that the protocol describes.
 #[tokio::test]
 async fn tdd_remembers_tests_until_they_are_covered() {
     let project = project().await;
@@ -46,8 +46,8 @@ async fn tdd_remembers_tests_until_they_are_covered() {
     assert_eq!(last, sessions);
 }
 
-/// V3-70, V3-71, PRG-21, PRG-25, CON-20, CON-21, CON-22: Impl remembers its session, each attempt that has not done it, and what has
-/// passed; the barrier, which shares that, leaves it as it is.
+/// V3-70, V3-71, PRG-21, PRG-25, CON-20, CON-21, CON-22: Impl's memory has its session, each unsuccessful attempt, and the passed
+/// tests; the barrier shares this memory, and does not change it.
 #[tokio::test]
 async fn impl_remembers_its_attempts() {
     let project = project().await;
@@ -68,8 +68,9 @@ async fn impl_remembers_its_attempts() {
     assert!(!test.outcomes(&RunId::DEFAULT).await.iter().any(of_barrier));
 }
 
-/// V3-06, V3-83, V3-127, CON-09, CON-134, CON-136, CON-148, PRG-34, PRG-35, EVO-13: the implementer finds the tests on its branch, in a
-/// line of commits, and the reviewer is shown what git says; in a second round what the children have merged is still there.
+/// V3-06, V3-83, V3-127, CON-09, CON-134, CON-136, CON-148, PRG-34, PRG-35, EVO-13: the implementer finds the tests on its
+/// branch, in a linear history, and the reviewer is shown git's output; in a second round the children's merged work is still
+/// there.
 #[tokio::test]
 async fn the_implementer_finds_the_tests() {
     let project = project().await;
@@ -85,7 +86,7 @@ async fn the_implementer_finds_the_tests() {
         for branch in ["run/impl", "run/tests"] {
             assert!(branches.lines().any(|line| line == branch), "{branches}");
         }
-        // A child's name has its place in the tree.
+        // A child's branch name contains its place in the tree.
         assert!(branches.lines().any(|line| line.starts_with("run/a-")), "{branches}");
         assert_eq!(project.git(&["rev-list", "--merges", "run/impl"]), "");
         implementer.release();

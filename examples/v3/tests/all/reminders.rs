@@ -1,4 +1,4 @@
-//! Agents that decide nothing.
+//! Agents that give no decision.
 
 use crate::rebases::{clash, later};
 use crate::small::{AgentScript, project, shell, spec};
@@ -9,7 +9,7 @@ use serde_json::json;
 use std::time::Duration;
 use v3::types::outcome::{Stuck, V3Outcome};
 
-/// V3-135, V3-136, V3-137: it is reminded, in these words, three times; that counts as no attempt, and then the node is stuck.
+/// V3-135, V3-136, V3-137: the agent is reminded three times, in these words; that is no attempt, and then the node is stuck.
 #[tokio::test]
 async fn an_agent_that_decides_nothing_is_reminded() {
     for (agent, title) in
@@ -32,7 +32,8 @@ async fn an_agent_that_decides_nothing_is_reminded() {
     }
 }
 
-/// V3-136, CON-143, EVO-04, EVO-05: so it is for a reviewer; a child whose judge or rebaser decides nothing is stuck, and its parent is told so, and goes on.
+/// V3-136, CON-143, EVO-04, EVO-05: the same for a reviewer; a child whose judge or rebaser gives no decision is stuck, and its
+/// parent is told, and goes on.
 #[tokio::test]
 async fn a_reviewer_a_judge_and_a_rebaser_that_decide_nothing() {
     let no_decision = "the agent gave no decision";
@@ -79,8 +80,8 @@ async fn a_reviewer_a_judge_and_a_rebaser_that_decide_nothing() {
     }
 }
 
-/// CON-18, V3-135: an agent that gives no sign of life is interrupted and reminded, three times, each after as long as the run says; then the
-/// node is stuck. Without a word that is a minute.
+/// CON-18, V3-135: an agent without output is interrupted and reminded, three times, each after the run's idle time; then the
+/// node is stuck. The default idle time is a minute.
 #[tokio::test]
 async fn an_agent_that_gives_no_sign_of_life_is_reminded() {
     assert_eq!((Nudges::DEFAULT.idle, Nudges::DEFAULT.limit), (Some(Duration::from_secs(60)), 3));

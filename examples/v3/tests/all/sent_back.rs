@@ -1,4 +1,4 @@
-//! A child that is sent back, because the parent's contract fails on what it has merged.
+//! A child that is sent back because the parent's contract fails on its merged work.
 
 use crate::project::Project;
 use crate::small::{Act, AgentScript, Who, append, planned, project, scaffold, shell, spec, write};
@@ -9,8 +9,8 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use v3::types::outcome::V3Outcome;
 
-/// A parent whose contract wants `a` to be loud, once there is anything of it. Each time that `a` runs, it tests for the next of these
-/// words, and writes that.
+/// A parent whose contract requires that `a` is loud, once `a` exists. In each of its runs, `a` tests for the next of these
+/// words, and writes it.
 fn play_of<'p>(project: &'p Project, children: &[&str], words: &[String]) -> TestRun<'p> {
     let mut answer = scaffold("top", children, &planned(children));
     answer["InitWork"]["contractSuite"] = json!("contract.rs");
@@ -36,8 +36,9 @@ fn play_of<'p>(project: &'p Project, children: &[&str], words: &[String]) -> Tes
     })
 }
 
-/// V3-140, V3-141, CON-34, CON-144: the contract is run on what all children have merged, before the parent's implementation begins; the
-/// child that a failing test names runs anew, told why, on top of what it had merged; the other is not run again.
+/// V3-140, V3-141, CON-34, CON-144: the contract is run on the merged work of all children before the parent's implementation
+/// begins. The child that a failing test names runs again, is told why, and builds on what it had merged; the other is not run
+/// again.
 #[tokio::test]
 async fn the_child_that_breaks_the_contract_is_sent_back() {
     let project = project().await;
@@ -60,7 +61,7 @@ async fn the_child_that_breaks_the_contract_is_sent_back() {
     project.is_tidy();
 }
 
-/// A contract that fails, and names no child: the run has failed, and says so.
+/// A contract that fails without naming a child fails the run, with that reason.
 #[tokio::test]
 async fn a_contract_that_names_no_child_ends_the_run() {
     let project = project().await;
@@ -82,7 +83,7 @@ async fn a_contract_that_names_no_child_ends_the_run() {
     assert_eq!(project.subjects("main"), ["Begin"]);
 }
 
-/// V3-159: a child that breaks the contract whatever it does is sent back five times.
+/// V3-159: a child that breaks the contract every time is sent back five times.
 #[tokio::test]
 async fn a_child_is_not_sent_back_for_ever() {
     let project = project().await;

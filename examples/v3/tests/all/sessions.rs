@@ -1,4 +1,4 @@
-//! Which agent goes on in which session: what was said once is known to whoever follows (V3-10, CON-19, CON-33, CON-139, CON-141).
+//! Which agent continues which session: later agents know what was said before (V3-10, CON-19, CON-33, CON-139, CON-141).
 
 use crate::small::{AgentScript, Who, project, spec, test_run};
 use crate::tree::family;
@@ -31,27 +31,28 @@ async fn history_is_shared() {
 
     let planner = calls("planner of `top`");
     assert!(matches!(planner[0].session, SessionOp::StartFresh(_)), "{:?}", planner[0].session);
-    // The same place: it goes on.
+    // In the same place it continues the session.
     assert_eq!(planner[1].session, SessionOp::ContinueFrom(answered(&planner[0]).clone()));
     let root = answered(&planner[0]);
 
-    // V3-10, EVO-03: tests and implementation begin as forks of it, and so do the children's planners.
+    // V3-10, EVO-03: the sessions of tests and implementation begin as forks of it, and so do those of the children's planners.
     let (tests, implementer) = (calls("test author of `top`"), calls("implementer of `top`"));
     for call in [&tests[0], &implementer[0], &calls("planner of `top/a`")[0], &calls("planner of `top/b`")[0]] {
         assert_eq!(call.forked_from(), Some(root), "{}", call.title());
     }
-    // PRG-10, PRG-23, PRG-26: an attempt goes on in the session of the one before; so does one after a way back.
+    // PRG-10, PRG-23, PRG-26: an attempt continues the session of the attempt before; so does a call after a way back.
     for pair in implementer.windows(2) {
         assert_eq!(pair[1].session, SessionOp::ContinueFrom(answered(&pair[0]).clone()));
     }
     assert!(implementer.len() >= 4);
-    // EVO-06: whoever is called is told the session to fork, and nobody looks it up where others write: those who fork one at the same time
-    // have each a session of their own.
+    // EVO-06: each call gets the session to fork, without looking it up in shared state: concurrent forks of one session have
+    // sessions of their own.
     let planners = ["a", "b"].map(|child| calls(&format!("planner of `top/{child}`")).remove(0));
     let forks = [&tests[0], &implementer[0], &planners[0], &planners[1]].map(answered);
     assert_eq!(forks.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "{forks:?}");
 
-    // TDD is one role with one thread: in the same place it goes on, in the other it is forked (V3-49, V3-52, PRG-13, PRG-15).
+    // TDD is one role with one conversation: in the same place it continues the session, in the other place it forks it (V3-49,
+    // V3-52, PRG-13, PRG-15).
     let tdd: Vec<Call> = test
         .agent
         .calls()
@@ -67,7 +68,7 @@ async fn history_is_shared() {
             false => assert_eq!(pair[1].forked_from(), Some(last)),
         }
     }
-    // V3-142, V3-163: the judge is the parent's session, forked, in the child's place.
+    // V3-142, V3-163: the judge forks the parent's session, and works in the child's place.
     let judges: Vec<Call> = test.agent.calls_to("You judge what");
     assert!(judges.len() >= 2);
     for judge in &judges {

@@ -1,5 +1,6 @@
-//! A small project that is built and tested by a shell, so that whole trees run in a second: a node `top` has its implementation in
-//! `src/top.txt`, which is done when it says so, its tests in `checks/top.sh`, and its contract in `checks/contract_top.sh`.
+//! A small project that a shell builds and tests, so that whole trees run in a second: a node `top` has its implementation in
+//! `src/top.txt`, which is complete when it contains `done`, its tests in `checks/top.sh`, and its contract in
+//! `checks/contract_top.sh`.
 
 use crate::project::Project;
 use crate::test_run::TestRun;
@@ -17,7 +18,7 @@ pub(crate) async fn project() -> Project {
     Project::of(&FILES).await
 }
 
-/// Built unless there is a file `broken`; every test is every file of `checks`.
+/// The build passes unless there is a file `broken`; the test command runs every file of `checks`.
 pub(crate) fn shell(workbench: &mut Workbench) {
     let sh = |line: &str| CommandLine::new("sh", &["-c", line]);
     workbench.toolchain.build_command = sh("test ! -e broken");
@@ -27,8 +28,8 @@ pub(crate) fn shell(workbench: &mut Workbench) {
     workbench.suite_command = CommandLine::new("sh", &["{path}"]);
 }
 
-/// What `top` is to build: with criterion `one`, and with those of its children. A child `a+b` is called `a`, and has the criteria `a` and
-/// `b`.
+/// The specification of `top`: criterion `one`, and the criteria of its children. A child `a+b` is called `a`, and has the
+/// criteria `a` and `b`.
 pub(crate) fn spec(children: &[&str]) -> Spec {
     let criteria: Vec<Value> = criteria_of("top", children).iter().map(|id| criterion(id)).collect();
     serde_json::from_value(json!({
@@ -45,7 +46,7 @@ pub(crate) fn test_run<'p>(project: &'p Project, script: &AgentScript) -> TestRu
     TestRun::new(project, script.script(), shell)
 }
 
-/// Who is asked: the role, and how the prompt begins.
+/// The role that is asked, which decides how the prompt begins.
 #[derive(Clone, Copy)]
 pub(crate) enum Who {
     Planner,
@@ -87,17 +88,17 @@ pub(crate) fn append(path: &str, content: &str) -> Act {
     Act::Append(path.to_owned(), content.to_owned())
 }
 
-/// What all agents do. Of several turns for one prompt the first that is not used up is played.
+/// The script of all agents. If several turns match a prompt, the first that is not used up is played.
 #[derive(Clone, Default)]
 pub(crate) struct AgentScript(String);
 
 impl AgentScript {
-    /// One turn, once.
+    /// A turn that is played once.
     pub(crate) fn once(self, who: Who, id: &str, answer: &Value, acts: &[Act]) -> Self {
         self.turn((who, id), "1", answer, acts)
     }
 
-    /// The same, again and again.
+    /// A turn that is played any number of times.
     pub(crate) fn always(self, who: Who, id: &str, answer: &Value, acts: &[Act]) -> Self {
         self.turn((who, id), "\"any\"", answer, acts)
     }
@@ -121,12 +122,12 @@ impl AgentScript {
         self
     }
 
-    /// Turns of a node whose agents do what they should, as often as they are asked.
+    /// Turns of a node whose agents behave correctly, as often as they are asked.
     pub(crate) fn honest(self, id: &str, children: &[&str]) -> Self {
         self.honest_with(id, &criteria_of(id, children), children)
     }
 
-    /// The same of a node with these criteria.
+    /// The same for a node with these criteria.
     pub(crate) fn honest_with(self, id: &str, criteria: &[String], children: &[&str]) -> Self {
         let tests: Vec<Value> = criteria.iter().map(|criterion| plan(criterion)).collect();
         let name = last(id);
@@ -151,7 +152,7 @@ fn criterion(id: &str) -> Value {
     json!({ "id": id, "text": format!("The criterion {id} holds.") })
 }
 
-/// The criteria of a node: those of its children, and one of its own; a leaf's is called as the node is.
+/// The criteria of a node: those of its children, and its own; a leaf's criterion has the node's name.
 fn criteria_of(id: &str, children: &[&str]) -> Vec<String> {
     let own = if id == "top" { "one" } else { last(id) };
     std::iter::once(own).chain(children.iter().flat_map(|child| child.split('+'))).map(str::to_owned).collect()
@@ -165,20 +166,20 @@ fn test(criterion: &str) -> String {
     format!("{criterion}_holds")
 }
 
-/// What holds once a node's implementation says that it is done.
+/// A shell line that succeeds if a node's implementation says that it is done.
 pub(crate) fn check(name: &str) -> String {
     format!("{} || exit 1\n", has("*done*", &format!("src/{name}.txt")))
 }
 
-/// Whether a file has a line of such a form, asked without another program: that is done hundreds of times.
+/// A shell line that checks whether a file has a line of this form, without starting another program: it runs hundreds of times.
 fn has(form: &str, file: &str) -> String {
     format!("found=; while read -r line; do case $line in {form}) found=1 ;; esac; done < {file}; test \"$found\"")
 }
 
-/// What a scaffold's commit has: each one something new.
+/// What a scaffold's commit writes; each commit is different.
 pub(crate) fn scaffolding(id: &str) -> Vec<Act> {
     let name = last(id);
-    // What is not there yet breaks nothing.
+    // A missing file does not break the contract.
     let contract = format!("{}\n", has("*stub* | *done*", &format!("src/{name}.txt")));
     vec![
         append(&format!("src/{name}.txt"), "stub\n"),
@@ -235,7 +236,7 @@ pub(crate) fn merged(id: &str) -> Value {
 }
 
 impl AgentScript {
-    /// What an agent answers that is asked to correct an answer.
+    /// The answer of an agent that is asked to correct its answer.
     pub(crate) fn correcting(mut self, agent: &str, answer: &Value) -> Self {
         let corrected = json!(answer.to_string());
         _ = writeln!(self.0, "[[turn]]\nagent = \"{agent}\"\ncontains = [\"does not fit\"]\noutput_json = {corrected}");
@@ -244,7 +245,7 @@ impl AgentScript {
 }
 
 impl AgentScript {
-    /// The turns of one, and then those of the other.
+    /// The turns of one script, then those of the other.
     pub(crate) fn with(first: Self, then: Self) -> Self {
         Self(first.0 + &then.0)
     }

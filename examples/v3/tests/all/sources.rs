@@ -1,4 +1,4 @@
-//! What is looked up in Rust source, whatever agents say of it.
+//! Facts that are looked up in Rust source, whatever agents say.
 
 use crate::project::Project;
 use crate::small::{Act, AgentScript, Who, append, planned, project, scaffold, spec, test_run, write};
@@ -7,11 +7,12 @@ use interlocking::workspaces::FilePath;
 use serde_json::json;
 use v3::types::outcome::V3Outcome;
 
-/// What the implementer is told whose commit has `file` with this text, where the scaffold's was `before`; the run ends well without it.
+/// The implementer's next prompt after a commit in which `file` has this text, where the scaffold's was `before`. Without the
+/// file the run ends well.
 async fn told(file: &str, before: &str, now: &str) -> String {
     let project = project().await;
     let mut answer = scaffold("top", &[], &planned(&[]));
-    // TC-04: the interface's file is the one that the scaffold names.
+    // TC-04: the interface's file is the file that the scaffold names.
     answer["InitWork"]["interfaceFile"] = json!("src/api.rs");
     let scaffolded = [
         write("src/top.txt", "stub\n"),
@@ -34,7 +35,7 @@ async fn told(file: &str, before: &str, now: &str) -> String {
     test.prompts("implementer").into_iter().nth(1).unwrap()
 }
 
-/// V3-80, V3-61: the interface's signatures are what they were; bodies may change.
+/// V3-80, V3-61: the interface's signatures are unchanged; bodies may change.
 #[tokio::test]
 async fn a_changed_interface_is_taken_back() {
     let before = "pub fn done() -> bool {\n    todo!()\n}\n";
@@ -45,14 +46,14 @@ async fn a_changed_interface_is_taken_back() {
     );
 }
 
-/// V3-61: no stub is left, although the tests pass and the review approves.
+/// V3-61: no stub may be left, although the tests pass and the review approves.
 #[tokio::test]
 async fn a_stub_that_is_left_makes_an_approval_impossible() {
     let told = told("src/more.rs", "pub fn more() {}\n", "pub fn more() {\n    todo!()\n}\n").await;
     assert!(told.contains("src/more.rs:2:5: `todo!()` stands in `more`: write what belongs there"), "{told}");
 }
 
-/// V3-62: nor is unsafe code.
+/// V3-62: unsafe code is not accepted either.
 #[tokio::test]
 async fn unsafe_code_makes_an_approval_impossible() {
     let told = told("src/more.rs", "pub fn more() {}\n", "pub fn more() {\n    unsafe {}\n}\n").await;
@@ -62,7 +63,7 @@ async fn unsafe_code_makes_an_approval_impossible() {
     );
 }
 
-/// V3-65, EVO-12: tests that do not compile are not red: they say nothing. With cargo, where the tests are.
+/// V3-65, EVO-12: tests that do not compile are not red: they show nothing. This runs cargo, where the tests are.
 #[tokio::test]
 async fn tests_that_do_not_compile_are_not_red() {
     let project = Project::of(&v3::demo::SEED).await;

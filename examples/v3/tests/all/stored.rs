@@ -1,4 +1,4 @@
-//! What travels between nodes, as a journal stores it: each payload once, by its content, and read by whoever takes it.
+//! Payloads between nodes, as a journal stores them: each content once, read by the node that takes it.
 
 use crate::killed::{Cut, start_until};
 use crate::project::Project;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use v3::types::outcome::V3Outcome;
 
-/// A test whose journal is in a database of the project's own.
+/// A test whose journal is a database of the project.
 fn stored<'p>(project: &'p Project, script: &AgentScript) -> (TestRun<'p>, Arc<SqliteJournal>) {
     let mut test = test_run(project, script);
     let journal = Arc::new(SqliteJournal::open(project.place().join("journal")).unwrap());
@@ -23,7 +23,7 @@ fn stored<'p>(project: &'p Project, script: &AgentScript) -> (TestRun<'p>, Arc<S
     (test, journal)
 }
 
-/// The payloads that travel in all runs of a tree, by the node that they came from.
+/// The payloads of all runs of a tree, with the nodes that sent them.
 async fn travelled(journal: &dyn Journal) -> Vec<(RunId, String, Digest)> {
     let mut found = Vec::new();
     for summary in journal.runs().await.unwrap() {
@@ -39,8 +39,8 @@ async fn travelled(journal: &dyn Journal) -> Vec<(RunId, String, Digest)> {
     found
 }
 
-/// V3-144, V3-145, V3-147, V3-149: what nodes of a tree hand on lies in the store under the digest of its content, the same content once; and
-/// nobody who routes reads any of it.
+/// V3-144, V3-145, V3-147, V3-149: the store has the nodes' payloads under the digest of their content, equal content once;
+/// routing reads none of them.
 #[tokio::test]
 async fn what_nodes_hand_on_is_stored_by_its_content() {
     let project = project().await;
@@ -63,19 +63,19 @@ async fn what_nodes_hand_on_is_stored_by_its_content() {
         // V3-144
         let hex: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(digest.to_string(), format!("sha256:{hex}"), "{node}");
-        // V3-149: it is what was written, to the byte.
+        // V3-149: it is what was written, byte for byte.
         let value: Value = serde_json::from_str(&text).unwrap();
         assert!(value.is_object(), "{node}: {text}");
-        // V3-147: one name, one content.
+        // V3-147: one digest, one content.
         assert_eq!(texts.entry(*digest).or_insert_with(|| text.clone()), &text);
     }
-    // The queue hands on what it was given: twice on its way, and once in the store.
+    // The queue passes its input on: twice in transit, and once in the store.
     assert!(texts.len() < travelled.len(), "{} of {}", texts.len(), travelled.len());
     assert_eq!(journal.check().await.unwrap(), [""; 0]);
 }
 
-/// V3-145, V3-146: a run that is taken up reads what its nodes are still to take, and not what lies behind them; where that is gone, the error
-/// says which payload, and of which run.
+/// V3-145, V3-146: a resumed run reads the payloads that its nodes still have to take, and no earlier ones; if a payload is
+/// missing, the error names the payload and the run.
 #[tokio::test]
 async fn a_run_that_is_taken_up_reads_what_it_needs() {
     let project = project().await;
@@ -94,7 +94,7 @@ async fn a_run_that_is_taken_up_reads_what_it_needs() {
     assert!(!fetched.is_empty() && all.difference(&fetched).count() > 0, "{} of {}", fetched.len(), all.len());
 }
 
-/// V3-148: of a large payload, such as the diff that a review takes, one section is one object, and can be read without the others.
+/// V3-148: a section of a large payload, such as the diff for a review, is an object of its own, and can be read alone.
 #[tokio::test]
 async fn a_section_of_a_large_payload_is_read_alone() {
     let project = project().await;

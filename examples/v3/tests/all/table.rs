@@ -14,7 +14,7 @@ fn row(name: &str) -> &'static NodeRow {
     V3::net().table().nodes.iter().find(|row| row.name == name).unwrap()
 }
 
-/// Where a node leads: its branches, then the others.
+/// The targets of a node: its branches, then the others.
 fn leads_to(name: &str) -> Vec<String> {
     let row = row(name);
     let branches = row.fork.iter().flat_map(|fork| &fork.branches).flatten().map(ToString::to_string);
@@ -26,7 +26,7 @@ fn it_can_be_drawn() {
     expect_file!["../golden/v3.mmd"].assert_eq(&mermaid(V3::net().table()));
 }
 
-/// V3-01, V3-50, CON-01, CON-02, CON-04, CON-140: five roles, each of nodes that are declared; TDD is two of them, and the judge.
+/// V3-01, V3-50, CON-01, CON-02, CON-04, CON-140: five roles, each with declared nodes; TDD has two of them, and the judge.
 #[test]
 fn five_roles_are_declared() {
     let roles = V3::net().table().nodes.iter().filter(|row| row.output.is_some());
@@ -42,24 +42,24 @@ fn five_roles_are_declared() {
         ("tdd", "write_tests"),
     ];
     assert_eq!(roles, expected);
-    // CON-01: with the two that ask no agent.
+    // CON-01: with the two nodes that have no agent.
     assert_eq!((row("fork").kind, row("barrier").kind), (NodeKind::Fork, NodeKind::Join));
-    // CON-04: nobody else waits.
+    // CON-04: no other node waits.
     let joins = V3::net().table().nodes.iter().filter(|row| row.kind == NodeKind::Join);
     assert_eq!(joins.map(|row| row.name.as_str()).collect::<Vec<_>>(), ["barrier"]);
-    // CON-140: the judge answers as the review does, and is the parent's.
+    // CON-140: the judge has the review's answer type, and belongs to the parent.
     assert_eq!(row("judge").output, row("review").output);
     // Each mode has an exit type of its own (V3-54).
     assert_eq!(row("write_tests").output.as_deref(), Some("WriteTestsExit"));
     assert_eq!(row("review").output.as_deref(), Some("ReviewExit"));
 }
 
-/// Every edge that the protocol has, and no other.
+/// The edges of the protocol, and no others.
 #[test]
 fn every_edge_is_there() {
     // V3-107
     assert_eq!(leads_to("scaffold"), ["fork", "exit", "scaffold"]);
-    // V3-106, PRG-29: children are begun at one place, with the tests.
+    // V3-106, PRG-29: children are started in one place, with the tests.
     assert_eq!(leads_to("fork"), ["write_tests", "children", "barrier.merges"]);
     assert_eq!(leads_to("children"), ["integrate"]);
     assert_eq!(leads_to("integrate"), ["barrier.merges", "children", "scaffold", "exit"]);
@@ -87,7 +87,7 @@ fn children_run_the_same_graph() {
     assert_eq!((children.map.as_deref(), children.depth, children.adopt), (Some("V3"), Some(4), true));
 }
 
-/// PRG-25, CON-21, CON-22: who shares a memory, and that nobody else sees it.
+/// PRG-25, CON-21, CON-22: which nodes share a memory; no other node sees it.
 #[test]
 fn memories_are_of_groups() {
     let group = |name: &str| {
@@ -101,14 +101,14 @@ fn memories_are_of_groups() {
     assert_eq!(V3::net().memory_groups().len(), 4);
 }
 
-/// PRG-51: the subjects of the protocol's basic tests: kinds of handlers, their routes, memories as they begin, effects that are given out
-/// together, workspaces, the children's graph, and what a run comes to.
+/// PRG-51: the subjects of the protocol's basic tests: kinds of handlers, their routes, initial memories, effects that are
+/// emitted together, workspaces, the children's graph, and the results of a run.
 #[test]
 fn the_basic_subjects_are_covered() {
     let kinds = |kind: NodeKind| V3::net().table().nodes.iter().filter(|row| row.kind == kind).count();
     use NodeKind::{Event, Fork, Join, Llm, Logic, Map};
     assert_eq!([Llm, Logic, Fork, Join, Map, Event].map(kinds), [6, 2, 1, 1, 1, 1]);
-    // An agent works in a place that the table names: nobody may change what is reviewed or judged.
+    // An agent works in a place that the table names: the places under review or judgement are read-only.
     let place = |name: &str| (row(name).workspace.clone().unwrap_or_default(), row(name).read_only);
     let places = ["scaffold", "write_tests", "implement", "review", "merger", "judge", "rebaser"].map(place);
     let expected = [
@@ -121,7 +121,7 @@ fn the_basic_subjects_are_covered() {
         ("impl", false),
     ];
     assert_eq!(places, expected.map(|(name, is_read_only)| (name.to_owned(), is_read_only)));
-    // Nobody remembers anything when a run begins.
+    // All memories are empty when a run begins.
     assert_eq!(serde_json::to_value(TddMem::default()).unwrap()["pendingTests"], json!([]));
     assert_eq!((ImplMem::default().session_id, ImplMem::default().attempt_history), (None, Vec::new()));
     assert_eq!((Integration::default().heard, ScaffoldMem::default().session), (Vec::new(), None));

@@ -1,4 +1,4 @@
-//! Runs in a test: a project, who plays the agents, and what is told of the run.
+//! Runs in a test: a project, the agents, and the events of the run.
 
 use crate::project::Project;
 use crate::small::last;
@@ -16,7 +16,7 @@ use v3::types::scaffold::ScaffoldInput;
 use v3::types::spec::Spec;
 use v3::workbench::Workbench;
 
-/// A run that can be taken up again: its journal, its agents, and what happened.
+/// A run that can be resumed: its journal, its agents, and its events.
 pub(crate) struct TestRun<'p> {
     pub(crate) project: &'p Project,
     pub(crate) journal: Arc<dyn Journal>,
@@ -48,7 +48,7 @@ impl<'p> TestRun<'p> {
         self.run().start(ScaffoldInput::from(spec)).await.unwrap().outcome
     }
 
-    /// What a run that finishes comes to.
+    /// The outcome of a run that finishes.
     pub(crate) async fn outcome(&self, spec: Spec) -> V3Outcome {
         match self.start(spec).await {
             Outcome::Finished(outcome) => outcome,
@@ -56,7 +56,7 @@ impl<'p> TestRun<'p> {
         }
     }
 
-    /// What has failed in the whole tree: a run can go on without some of its children.
+    /// The failures in the whole tree: a run can go on without some of its children.
     fn failures(&self) -> Vec<String> {
         let failed = |event: Event| match event.kind {
             EventKind::NodeFailed { node, message, .. } => Some(format!("{} {}: {message}", event.run, node.node)),
@@ -69,7 +69,7 @@ impl<'p> TestRun<'p> {
         self.told.lock().unwrap().clone()
     }
 
-    /// The nodes that have ended, of all runs, in order: `RUN NODE`, where the root is called `default`.
+    /// The ended nodes of all runs, in order: `RUN NODE`, where the root is called `default`.
     pub(crate) fn ended(&self) -> Vec<(RunId, String)> {
         let ended = |event: Event| match event.kind {
             EventKind::NodeFinished { node, .. } => Some((event.run, node.node.to_string())),
@@ -78,12 +78,12 @@ impl<'p> TestRun<'p> {
         self.events().into_iter().filter_map(ended).collect()
     }
 
-    /// The nodes of the root that have ended, in order.
+    /// The ended nodes of the root, in order.
     pub(crate) fn path(&self) -> Vec<String> {
         self.ended().into_iter().filter(|(run, _)| *run == RunId::DEFAULT).map(|(_, node)| node).collect()
     }
 
-    /// Waits until something has happened.
+    /// Waits until `has_happened`.
     pub(crate) async fn until(&self, what: &str, has_happened: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
         while !has_happened(self) {
@@ -92,7 +92,7 @@ impl<'p> TestRun<'p> {
         }
     }
 
-    /// The last run of the node with this id, which is no root.
+    /// The last run of the node with this id, which is not the root.
     pub(crate) async fn run_of(&self, id: &str) -> RunId {
         let key = format!("{}-", last(id));
         let is_its = |summary: &RunSummary| matches!(&summary.origin, Some(Origin::Child { key: of, .. }) if of.starts_with(&key));
@@ -100,12 +100,12 @@ impl<'p> TestRun<'p> {
         runs.into_iter().rfind(is_its).unwrap_or_else(|| panic!("{id} has no run")).run
     }
 
-    /// The nodes of a run that have ended, in order.
+    /// The ended nodes of a run, in order.
     pub(crate) fn nodes_of(&self, run: &RunId) -> Vec<String> {
         self.ended().into_iter().filter(|(of, _)| of == run).map(|(_, node)| node).collect()
     }
 
-    /// What each node of a run has come to, in order.
+    /// The outcomes of a run's nodes, in order.
     pub(crate) async fn outcomes(&self, run: &RunId) -> Vec<NodeOutcome> {
         let records = self.journal.load(run).await.unwrap();
         let outcome = |entry: Entry| match entry {
@@ -115,21 +115,21 @@ impl<'p> TestRun<'p> {
         records.into_iter().filter_map(|record| outcome(record.entry)).collect()
     }
 
-    /// What a run below the root has come to, where it has finished.
+    /// The result of a run below the root, if it has finished.
     pub(crate) async fn came_to(&self, run: &RunId) -> Option<V3Outcome> {
         let tokens = self.outcomes(run).await.into_iter().flat_map(|outcome| outcome.tokens);
         let exit = tokens.filter(|token| token.place == "exit").last()?;
         Some(serde_json::from_str(exit.payload.json().unwrap()).unwrap())
     }
 
-    /// What a group of nodes of a run remembers, after each change.
+    /// The memory of a group of nodes of a run, after each change.
     pub(crate) async fn memories(&self, run: &RunId, group: &str) -> Vec<serde_json::Value> {
         let of_group = |outcome: NodeOutcome| outcome.memory.filter(|memory| memory.group == group);
         let memories = self.outcomes(run).await.into_iter().filter_map(of_group);
         memories.map(|memory| serde_json::from_str(memory.value.json().unwrap()).unwrap()).collect()
     }
 
-    /// The prompts of the calls whose title has these words, in order.
+    /// The prompts of the calls whose title contains these words, in order.
     pub(crate) fn prompts(&self, title: &str) -> Vec<String> {
         self.agent.calls_to(title).into_iter().map(|call| call.prompt).collect()
     }

@@ -22,19 +22,19 @@ async fn two_children_and_their_parent() {
     let outcome = test.outcome(spec(&["a", "b"])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     assert_eq!(runs(&test).len(), 3);
-    // V3-02, V3-38: the root has no parent, a child is given its parent's interface, which is read-only.
+    // V3-02, V3-38: the root has no parent; a child gets its parent's interface, which is read-only.
     assert!(!test.prompts("planner of `top`")[0].contains("your parent"));
     let child = &test.prompts("planner of `top/a`")[0];
     let given = "## What your parent has defined\n\n```\n// src/top.api\nsays done\n```\n\nOf your parent's criteria you have to satisfy: a.\n\n\
                  The parent's interface files are read-only: `src/top.api`.";
     assert!(child.contains(given), "{child}");
-    // V3-06, V3-69, V3-75, V3-125: the parent's implementer has the tests, and an entry a child.
+    // V3-06, V3-69, V3-75, V3-125: the parent's implementer has the tests, and an entry for each child.
     let implementer = &test.prompts("implementer of `top`")[0];
     for line in ["- top/a: `a`", "- top/b: `b`", "Use these, do not reimplement them."] {
         assert!(implementer.contains(line), "{implementer}");
     }
     assert!(!test.prompts("implementer of `top/a`")[0].contains("## What the children have merged"));
-    // V3-138, V3-139: each child is judged, by the criteria that it was given, and by what others have merged before it.
+    // V3-138, V3-139: each child is judged by the criteria that it was given, and against what others have merged before it.
     let judged = |child: &str| test.prompts(&format!("judge what `top/{child}`"));
     let (a, b) = (judged("a"), judged("b"));
     assert_eq!((a.len(), b.len()), (1, 1));
@@ -47,17 +47,17 @@ async fn two_children_and_their_parent() {
     assert!(a.contains("\n- a: The criterion a holds.\n") && b.contains("\n- b: The criterion b holds.\n"), "{a}");
     let fits = [a.contains("- top/b: `b` (It is done.)"), b.contains("- top/a: `a` (It is done.)")];
     assert_eq!(fits.iter().filter(|fits| **fits).count(), 1, "{a}\n{b}");
-    // V3-93, V3-97, V3-128: of two siblings one hears of the other; no node hears of itself, or after its end.
+    // V3-93, V3-97, V3-128: one of the two siblings is told of the other; no node is told of itself, or after its end.
     let rebased: Vec<_> = test.ended().into_iter().filter(|(_, node)| node == "rebaser").collect();
     assert!(rebased.len() == 1 && rebased[0].0 != RunId::DEFAULT, "{rebased:?}");
-    // V3-100, V3-89: a line of commits, one a child.
+    // V3-100, V3-89: a linear history, with one commit for each child.
     let subjects = project.subjects("main");
     assert_eq!((subjects.len(), project.git(&["rev-list", "--merges", "main"]).as_str()), (5, ""));
     project.is_tidy();
 }
 
-/// EVO-13: of what a child's agent finds in its workspace nothing is a link, into its parent's workspace or anywhere else; and what the parent
-/// has not committed is not there.
+/// EVO-13: a child's workspace contains no link, neither into its parent's workspace nor elsewhere; and it does not have the
+/// parent's uncommitted files.
 #[tokio::test]
 async fn a_childs_workspace_is_its_own() {
     let project = project().await;
@@ -80,7 +80,7 @@ async fn a_childs_workspace_is_its_own() {
                 }
             }
         }
-        // With what its parent's scaffold has.
+        // With the files of its parent's scaffold.
         let expected = [".git", "README.md", "checks/contract_top.sh", "src/top.api", "src/top.txt"];
         assert_eq!(files, expected.map(str::to_owned).into());
         std::fs::remove_file(parents.join("context.md")).unwrap();
@@ -91,14 +91,14 @@ async fn a_childs_workspace_is_its_own() {
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
 }
 
-/// The places of what the first execution of a node has made.
+/// The places of the results of a node's first execution.
 async fn makes(test: &TestRun<'_>, run: &RunId, node: &str) -> Vec<String> {
     let outcome = test.outcomes(run).await.into_iter().find(|outcome| outcome.node == node).unwrap();
     outcome.tokens.into_iter().map(|token| token.place).collect()
 }
 
-/// CON-03, EVO-05: the planner leads to the fork alone, which begins the tests and the children in one step; a node without children waits for none,
-/// and whose child a run is, is recorded.
+/// CON-03, EVO-05: the planner leads only to the fork, which starts the tests and the children in one step; a node without
+/// children waits for none. The parent of each run is recorded.
 #[tokio::test]
 async fn children_are_begun_by_the_fork_with_the_tests() {
     let project = project().await;
@@ -119,7 +119,7 @@ async fn children_are_begun_by_the_fork_with_the_tests() {
     assert_eq!(makes(&test, &leaf, "fork").await, ["write_tests", "barrier.merges"]);
 }
 
-/// An agent that changes the interface of `top` is told so, and the interface lands as it was.
+/// Asserts that an agent that changes the interface of `top` is told so, and that the interface lands unchanged.
 async fn is_told_to_put_it_back(agent: &str, script: AgentScript) {
     let project = project().await;
     let test = test_run(&project, &script.honest("top", &["a"]).honest("top/a", &[]));
@@ -142,7 +142,7 @@ async fn a_scaffold_leaves_the_parents_interface_alone() {
     is_told_to_put_it_back("planner of `top/a`", script).await;
 }
 
-/// V3-48: a child that changes an interface file of its parent is told so, by the first who looks.
+/// V3-48: a child that changes an interface file of its parent is told so by the first check.
 #[tokio::test]
 async fn a_child_leaves_its_parents_interface_alone() {
     use crate::small::{Act, Who, append};

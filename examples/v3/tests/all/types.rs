@@ -1,4 +1,4 @@
-//! What travels, as JSON: names in camel case, and nothing that is not known.
+//! Payloads as JSON: field names in camel case, unknown fields refused.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,8 @@ use v3::types::tdd::{
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-/// Read and written, it is the same; without a mandatory field, or with one that is not known, it is refused.
+/// Asserts that the value survives a round trip, and is refused without a mandatory field or with an unknown
+/// one.
 #[track_caller]
 fn holds<T: Serialize + DeserializeOwned>(text: &Value, optional: &[&str]) {
     let read: T = serde_json::from_value(text.clone()).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -114,7 +115,7 @@ fn shared_types_are_field_exact() {
     child.as_object_mut().unwrap().remove("complexityConstraints");
     holds::<ChildSpec>(&child, &[]); // V3-29
     holds::<InterfaceFile>(&json!({ "path": "src/a.rs", "exports": ["a"] }), &[]); // V3-30
-    // V3-17, V3-18: closed.
+    // V3-17, V3-18: closed enumerations.
     for (place, wrong) in [("impactLevel", "Huge"), ("changes", "")] {
         let mut merge = merge();
         merge[place] = if wrong.is_empty() {
@@ -142,7 +143,7 @@ fn memories_survive_json() {
     }));
 }
 
-/// V3-22: without the commit, and with all else.
+/// V3-22: without the commit, and with everything else.
 #[test]
 fn siblings_are_told_of_a_merge_without_its_commit() {
     let complete: MergeComplete = serde_json::from_value(merge()).unwrap();
@@ -230,7 +231,7 @@ fn exits_survive_json() {
     let reject = json!({ "reason": "r", "missingCriteria": ["c"] });
     for exit in [json!({ "Approved": approval() }), json!({ "MoreTests": more }), json!({ "Reject": reject })] {
         holds::<ReviewExit>(&exit, &[]);
-        // V3-54: no mode answers for the other.
+        // V3-54: an exit of one mode is refused by the other.
         assert!(serde_json::from_value::<WriteTestsExit>(exit).is_err());
     }
     for exit in [
@@ -275,14 +276,14 @@ fn a_child_has_its_parents_constraints() {
     assert!(parent.complexity_constraints.is_some());
 }
 
-/// What a person writes is refused with a reason.
+/// A wrong specification is refused with a reason.
 #[test]
 fn a_specification_is_checked() {
     let text = "id = \"top\"\ndescription = \"D.\"\ntargetPath = \"a\"\ntestPath = \"b\"\n[[acceptanceCriteria]]\nid = \"c\"\ntext = \"T.\"\n";
     assert_eq!(Spec::parse(text).unwrap().criteria().len(), 1);
     let refused = |find: &str, with: &str| Spec::parse(&text.replace(find, with)).unwrap_err();
     assert!(matches!(refused("\"b\"", "\"a\""), SpecError::OneFile { .. }));
-    // Every file in the directory of the tests is one of them, so nothing could be implemented there.
+    // The directory of the tests contains tests only, so nothing could be implemented there.
     let among =
         Spec::parse(&text.replace("\"a\"", "\"src/a/mod.rs\"").replace("\"b\"", "\"src/a/tests.rs\"")).unwrap_err();
     assert!(matches!(among, SpecError::AmongTests { .. }));

@@ -1,4 +1,4 @@
-//! An agent that notes how it is called.
+//! An agent that records its calls.
 
 use async_trait::async_trait;
 use interlocking::agents::{Agent, AgentError, Reply, Script, ScriptedAgent, Sessions, Turn, TurnContext};
@@ -10,16 +10,16 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// The scripted agents, watched.
+/// Scripted agents whose calls are recorded.
 pub(crate) struct Watched {
     scripted: ScriptedAgent,
     calls: Mutex<Vec<Call>>,
     holds: Mutex<Vec<(String, Arc<Gate>)>>,
-    /// The sessions in which a turn is under way.
+    /// The sessions with a running turn.
     busy: Mutex<BTreeSet<SessionId>>,
 }
 
-/// A session in which a turn is under way, until that ends or is given up.
+/// Marks a session as having a running turn, until this is dropped.
 struct Busy<'a> {
     all: &'a Mutex<BTreeSet<SessionId>>,
     session: SessionId,
@@ -38,49 +38,49 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// Where a call waits.
+/// The place at which a call waits.
 struct Gate {
     reached: Semaphore,
     open: Semaphore,
 }
 
-/// A call that waits until it is let go.
+/// A call that waits until it is released.
 pub(crate) struct Hold {
     title: String,
     gate: Arc<Gate>,
 }
 
-/// Longer than anything takes, on whatever machine.
+/// Longer than anything takes, on any machine.
 pub(crate) const FOREVER: Duration = Duration::from_secs(300);
 
 impl Hold {
-    /// Waits until it is there.
+    /// Waits until the call has arrived.
     pub(crate) async fn reached(&self) {
         let there = timeout(FOREVER, self.gate.reached.acquire()).await;
         there.unwrap_or_else(|_| panic!("nobody has called {:?}", self.title)).unwrap().forget();
     }
 
-    /// Lets it go.
+    /// Releases the call.
     pub(crate) fn release(&self) {
         self.gate.open.add_permits(1);
     }
 }
 
-/// How an agent was called.
+/// A call of an agent.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) role: String,
     pub(crate) session: SessionOp,
-    /// The session it answered in; none while it has not answered.
+    /// The session in which it answered; `None` while it has not answered.
     pub(crate) answered_in: Option<SessionId>,
     pub(crate) prompt: String,
-    /// The last part of its workspace's path.
+    /// The last part of the path of its workspace.
     pub(crate) place: String,
     pub(crate) workspace: PathBuf,
 }
 
 impl Call {
-    /// The first line of the prompt, which says who is asked, and of which node.
+    /// The first line of the prompt, which names the role and the node.
     pub(crate) fn title(&self) -> &str {
         self.prompt.lines().next().unwrap_or_default()
     }
@@ -103,7 +103,7 @@ impl Watched {
         Self { scripted, calls: Mutex::default(), holds: Mutex::default(), busy: Mutex::default() }
     }
 
-    /// Has the next call whose title has these words wait.
+    /// Makes the next call whose title contains these words wait.
     pub(crate) fn hold(&self, title: &str) -> Hold {
         let gate = Arc::new(Gate { reached: Semaphore::new(0), open: Semaphore::new(0) });
         self.holds.lock().unwrap().push((title.to_owned(), gate.clone()));
@@ -115,7 +115,7 @@ impl Watched {
         self.calls.lock().unwrap().clone()
     }
 
-    /// The calls whose title has these words.
+    /// The calls whose title contains these words.
     pub(crate) fn calls_to(&self, title: &str) -> Vec<Call> {
         self.calls().into_iter().filter(|call| call.title().contains(title)).collect()
     }
@@ -141,7 +141,7 @@ impl Agent for Watched {
             place: workspace.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
             workspace,
         };
-        // V3-162, CON-19: nobody goes on in a session in which somebody else does.
+        // V3-162, CON-19: no two calls continue one session at the same time.
         let _busy = match &turn.session {
             SessionOp::ContinueFrom(session) => Some(Busy::in_session(&self.busy, session, call.title())),
             _ => None,

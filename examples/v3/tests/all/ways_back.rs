@@ -1,4 +1,4 @@
-//! The ways back: what is asked again is what was asked first, with the reason beside it. And each way to end.
+//! The ways back: a repeated prompt is the first prompt with the reason added. And each way to end.
 
 use crate::project::Project;
 use crate::small::{
@@ -8,7 +8,7 @@ use interlocking::cli::repository::EmbeddedFile;
 use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
 
-/// What is asked the second time, and what the first, where an agent says something else once.
+/// The second and the first prompt of an agent, where an agent gives another answer once.
 async fn asked_again(who: Who, answer: &Value, acts: &[Act], title: &str) -> (String, String) {
     let project = project().await;
     let test = test_run(&project, &AgentScript::default().once(who, "top", answer, acts).honest("top", &[]));
@@ -18,13 +18,13 @@ async fn asked_again(who: Who, answer: &Value, acts: &[Act], title: &str) -> (St
     (prompts.next().unwrap(), prompts.next().unwrap_or_else(|| panic!("{title} was asked once")))
 }
 
-/// Takes a passage out of a prompt.
+/// Removes a passage from a prompt.
 fn without(prompt: &str, passage: &str) -> String {
     assert!(prompt.contains(passage), "{passage:?} is not in:\n{prompt}");
     prompt.replacen(passage, "", 1)
 }
 
-/// V3-109, V3-115, V3-116, V3-155, PRG-36, CON-23: the planner's prompt is the first one and why it is asked again.
+/// V3-109, V3-115, V3-116, V3-155, PRG-36, CON-23: the planner's prompt is the first one with the reason for asking again.
 #[tokio::test]
 async fn the_planner_is_told_why() {
     let cases = [
@@ -50,7 +50,7 @@ async fn the_planner_is_told_why() {
     }
 }
 
-/// V3-111, V3-56, V3-76, V3-156, CON-07, CON-08: what a review wants is asked of the test author first, and then of the implementer.
+/// V3-111, V3-56, V3-76, V3-156, CON-07, CON-08: a review's requests go to the test author first, and then to the implementer.
 #[tokio::test]
 async fn a_review_is_heard_by_both() {
     let more = json!({ "MoreTests": {
@@ -67,7 +67,8 @@ async fn a_review_is_heard_by_both() {
     assert_eq!(without(&second, told), first, "CON-14: and attempts begin anew");
 }
 
-/// V3-119, V3-90, V3-91, V3-157, CON-17: what could not be merged is told to the implementer; the contract comes before the other tests.
+/// V3-119, V3-90, V3-91, V3-157, CON-17: the implementer is told what could not be merged; the contract comes before the other
+/// tests.
 #[tokio::test]
 async fn a_rejected_merge_is_told() {
     let quiet = EmbeddedFile { path: "checks/quiet.sh", contents: "! grep -qs noise src/top.txt\n" };
@@ -99,7 +100,7 @@ async fn a_rejected_merge_is_told() {
     assert_eq!((prompts.len(), project.subjects("main").len()), (3, 2), "V3-92: only what holds has landed");
 }
 
-/// V3-107, V3-154, V3-11: the root's question ends the run, for the person who has started it.
+/// V3-107, V3-154, V3-11: the root's question ends the run, for the person who started it.
 #[tokio::test]
 async fn the_roots_question_is_the_outcome() {
     let project = project().await;
@@ -131,7 +132,7 @@ async fn a_run_is_rejected_or_stuck() {
     assert_eq!(outcome.to_string(), "stuck: No bell.; Buy one.");
 }
 
-/// V3-129, V3-154, CON-37, EVO-04: children that fail release the barrier. If all do, the run has failed.
+/// V3-129, V3-154, CON-37, EVO-04: failed children release the barrier. If all fail, the run has failed.
 #[tokio::test]
 async fn failed_children_do_not_block() {
     let project = project().await;
@@ -142,7 +143,7 @@ async fn failed_children_do_not_block() {
     assert_eq!(outcome.to_string(), "failed in barrier: no child was merged: top/a: stuck: No bell.; Buy one.");
 }
 
-/// V3-161, EVO-03: at the greatest depth children are refused, with the reason.
+/// V3-161, EVO-03: at the maximum depth children are refused, with the reason.
 #[tokio::test]
 async fn a_tree_has_a_greatest_depth() {
     let project = project().await;
@@ -169,8 +170,8 @@ async fn a_tree_has_a_greatest_depth() {
     assert!(!test.prompts("planner of `top/a/b/c`")[0].contains("as deep as it may be"));
 }
 
-/// CON-26, CON-148, EVO-05: tests that do not fit what a child has merged are a conflict: the planner is asked again, with what the child has
-/// merged. That child is adopted then, and nobody waits, though none is at work.
+/// CON-26, CON-148, EVO-05: tests that do not fit a child's merged work are a conflict: the planner is asked again, with the
+/// merged work. Then that child is adopted, and nothing waits, although no child works.
 #[tokio::test]
 async fn tests_that_do_not_fit_what_is_merged() {
     let project = project().await;
