@@ -1,4 +1,4 @@
-//! A run that has failed goes on at the node that failed, and a fork from where its history ends: each in places that are made anew.
+//! A failed run goes on at the failed node, and a fork goes on at the end of its history: each in newly made places.
 
 use crate::agent_script::{AgentScript, Turn};
 use crate::stage::{Stage, git};
@@ -31,7 +31,7 @@ async fn retried(stage: &Stage, journal: &Arc<MemoryJournal>) -> (Run<Hybrid>, U
     (run.with_journal(journal.clone()), under_way)
 }
 
-/// What a fork of the run is told.
+/// The settings of a fork of the run.
 async fn forked(stage: &Stage, journal: &Arc<MemoryJournal>, point: &ForkPoint, name: &str) -> Settings {
     let (settings, new) = (stage.settings(), name.parse().unwrap());
     fork(&**journal, &settings.run, point, &new).await.unwrap();
@@ -49,10 +49,10 @@ async fn to_its_end(settings: Settings, journal: &Arc<MemoryJournal>) -> Ended {
     under_way.conclude(report, &**journal).await.unwrap()
 }
 
-/// Whatever node has failed, what was done before stays done, and it ends as a run that nothing has disturbed.
+/// Whichever node has failed, finished work stays finished, and the result is that of an undisturbed run.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_has_failed_is_retried_to_its_end() {
-    // The first is to write nothing, the next may not leave their branch, and the last comes to an error.
+    // The first agent must not write, the next must not leave their branch, and the last has an error.
     let breaks = |turn: &mut Turn| turn.run(&["false"]);
     let astray = |turn: &mut Turn| turn.run(&["git", "checkout", "-q", "-b", "astray"]);
     let writes = |turn: &mut Turn| turn.write("src/lib.rs", "// Broken on purpose.\n");
@@ -65,7 +65,7 @@ async fn a_run_that_has_failed_is_retried_to_its_end() {
     ];
     for (scenario, agent, fails, done) in cases {
         let script = AgentScript::of(scenario);
-        // What the other side was at when this one failed is asked for once more.
+        // The other side, which was at work when this side failed, is asked again.
         let beside = match agent {
             "tests" => Some("impl"),
             "impl" => Some("tests"),
@@ -97,7 +97,7 @@ async fn a_run_that_has_failed_is_retried_to_its_end() {
     }
 }
 
-/// HY-25: a run is retried only if what it makes can be landed, and no agent is asked for anything before. It can land elsewhere.
+/// HY-25: a run is retried only if its work can be landed; this is checked before an agent is asked. It can land elsewhere.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_that_has_moved_since_is_told_before_any_agent_is_asked() {
     let script = AgentScript::of(Scenario::Happy);
@@ -132,7 +132,7 @@ async fn a_branch_that_has_moved_since_is_told_before_any_agent_is_asked() {
     stage.git(&["merge-base", "--is-ancestor", &base, "next"]);
 }
 
-/// A fork of a run that failed goes on to its end beside it; the other one stays as it is, and can be retried all the same.
+/// A fork of a failed run goes on to its end; the original is unchanged, and can still be retried.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_of_a_run_that_has_failed_goes_to_its_end() {
     let script = AgentScript::of(Scenario::FixRound);
@@ -158,8 +158,8 @@ async fn a_fork_of_a_run_that_has_failed_goes_to_its_end() {
     assert_eq!(journal.load(&stage.settings().run).await.unwrap(), records);
 }
 
-/// The original has landed: its fork is told so before it does anything, and lands on a branch of its own. It has the other's memory,
-/// and no conversation of it.
+/// The original has landed: its fork is told so before it does anything, and lands on a branch of its own. It has the original's
+/// memory, but none of its sessions.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_of_a_run_that_has_landed_lands_on_a_branch_of_its_own() {
     let script = AgentScript::of(Scenario::TrivialTests);
@@ -193,8 +193,8 @@ async fn a_fork_of_a_run_that_has_landed_lands_on_a_branch_of_its_own() {
     }
 }
 
-/// A fork from before a repair of a run that has landed: what was merged before that repair is on the branch, and what the fork makes of it
-/// could not land there. It is told so before anybody is asked for anything.
+/// A fork from before a repair of a landed run: the branch has what was merged before that repair, so the fork's work could not
+/// land there. The fork is told so before any agent is asked.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_from_amid_a_run_that_has_landed_is_told_so_at_once() {
     let stage = Stage::quick(AgentScript::of(Scenario::FixRound)).await;
@@ -206,14 +206,14 @@ async fn a_fork_from_amid_a_run_that_has_landed_is_told_so_at_once() {
     assert!(matches!(refused, SetUpError::CannotLand { .. }), "{refused}");
 }
 
-/// The original has landed what a fork from there would land: nothing is to be done.
+/// The original has landed what a fork from there would land: nothing is left to do.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_landed_is_not_landed_again() {
     let stage = Stage::quick(AgentScript::of(Scenario::Happy)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_landed(&ended);
-    // Who is beside the run is asked again.
+    // The agents beside the run are asked again.
     let builders = || stage.agent.calls().iter().filter(|call| call.role != "mutation").count();
     let (main, calls) = (stage.git(&["rev-parse", "main"]), builders());
     let settings = forked(&stage, &journal, &before("post_validate", 1), "r2").await;
@@ -222,7 +222,7 @@ async fn what_has_landed_is_not_landed_again() {
     assert_eq!((stage.git(&["rev-parse", "main"]), builders()), (main, calls));
 }
 
-/// Nothing is done of a run whose commits somebody has deleted, and it can be retried once they are back.
+/// If a run's commits were deleted, nothing is done; it can be retried once they are back.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_whose_commits_are_gone_is_refused_until_they_are_back() {
     let script = AgentScript::of(Scenario::Happy);
@@ -259,7 +259,7 @@ async fn a_run_whose_commits_are_gone_is_refused_until_they_are_back() {
     assert_eq!(records.iter().filter(|record| is_retried(&record.entry)).count(), 1);
 }
 
-/// Names of branches and directories are the run's alone: what another run of that name has in the repository stays.
+/// Names of branches and directories belong to the run: those of another run with the same name in the repository stay.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_another_run_bears_meanwhile_is_refused() {
     let script = AgentScript::of(Scenario::Happy);

@@ -1,23 +1,23 @@
-//! Scripts as values: a scenario of the demonstration, changed in the one place that a test is about.
+//! Scripts as values: a scenario of the demonstration with one change that a test is about.
 
 use hybrid::demo::Scenario;
 use interlocking::agents::Script;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// What all agents do, turn by turn.
+/// The turns of all agents.
 #[derive(Clone)]
 pub(crate) struct AgentScript(Vec<Turn>);
 
-/// What an agent does once.
+/// One turn of an agent.
 #[derive(Clone)]
 pub(crate) struct Turn {
     pub(crate) agent: String,
-    /// Texts that the prompt must contain; otherwise the turn is not for it.
+    /// Texts that the prompt must contain; otherwise the turn does not match.
     pub(crate) contains: Vec<String>,
     /// `fresh` or `continue`, if it matters.
     pub(crate) session: Option<&'static str>,
-    /// Whether it may be played again and again.
+    /// Whether it may be played any number of times.
     pub(crate) any_times: bool,
     pub(crate) delay_ms: u64,
     pub(crate) cost: f64,
@@ -32,7 +32,7 @@ pub(crate) enum Action {
 }
 
 impl AgentScript {
-    /// A scenario as it is.
+    /// A scenario, unchanged.
     pub(crate) fn of(scenario: Scenario) -> Self {
         let script: toml::Table = scenario.script().parse().unwrap();
         Self(script["turn"].as_array().unwrap().iter().map(Turn::read).collect())
@@ -49,7 +49,7 @@ impl AgentScript {
         self
     }
 
-    /// The same with one more turn. Turns of one agent are taken in order.
+    /// The same with one more turn. Turns of one agent are played in order.
     pub(crate) fn then(mut self, turn: Turn) -> Self {
         self.0.push(turn);
         self
@@ -61,7 +61,7 @@ impl AgentScript {
         self
     }
 
-    /// As the agents' script.
+    /// The script of the agents.
     pub(crate) fn script(&self) -> Script {
         let text: String = self.0.iter().map(Turn::toml).collect();
         Script::parse("a test's script", &text).unwrap()
@@ -86,13 +86,13 @@ impl Turn {
         }
     }
 
-    /// The same, meant for prompts that contain this.
+    /// The same, but only for prompts that contain this text.
     pub(crate) fn asked(mut self, text: &str) -> Self {
         self.contains.push(text.to_owned());
         self
     }
 
-    /// The content of the file that it writes first.
+    /// The content of the first file that the turn writes.
     pub(crate) fn file(&mut self) -> &mut String {
         let file = self.actions.iter_mut().find_map(|action| match action {
             Action::Write { content, .. } => Some(content),
@@ -108,12 +108,12 @@ impl Turn {
         *file = file.replacen(find, with, 1);
     }
 
-    /// One more file.
+    /// Adds a file to write.
     pub(crate) fn write(&mut self, path: &str, content: &str) {
         self.actions.push(Action::Write { path: path.to_owned(), content: content.to_owned() });
     }
 
-    /// One more command.
+    /// Adds a command.
     pub(crate) fn run(&mut self, command: &[&str]) {
         self.actions.push(Action::Run(command.iter().map(|word| (*word).to_owned()).collect()));
     }

@@ -1,4 +1,4 @@
-//! The executor knows no protocol.
+//! The executor is independent of the protocol.
 
 use interlocking::prelude::*;
 
@@ -34,7 +34,8 @@ impl LogicHandler<countdown::check> for Check {
     }
 }
 
-/// PRG-41: what runs the Hybrid graph in every other test here runs this one, too, from its entry to its exit.
+/// PRG-41: the executor that runs the Hybrid graph in the other tests also runs this graph, from entry to
+/// exit.
 #[tokio::test]
 async fn the_same_executor_runs_it() {
     let graph = Countdown { step: LogicNode(Step), check: LogicNode(Check) };

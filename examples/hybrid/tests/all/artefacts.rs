@@ -1,4 +1,4 @@
-//! Where tests make what they make: in memory, if their temporary files lie there, and otherwise below cargo's target directory.
+//! The directory of tests' files: in memory, if the temporary directory is there, and otherwise below cargo's target directory.
 
 use hybrid::stage::lay_out;
 use std::fs::{self, File};
@@ -8,15 +8,16 @@ use std::sync::LazyLock;
 use std::thread;
 use tokio::runtime::Runtime;
 
-/// The place. Paths in it are the same at each run that finds it again.
+/// The directory. Its paths are the same in each run that finds it again.
 pub(crate) fn place() -> PathBuf {
     let temporary = std::env::temp_dir();
     if temporary.starts_with("/dev/shm") { temporary.join("hybrid") } else { env!("CARGO_TARGET_TMPDIR").into() }
 }
 
-/// One directory for the artefacts of all tests, with what the demonstration depends on: that is compiled once, and kept for later runs.
+/// One directory for the artefacts of all tests, with the demonstration's dependencies, which are compiled once and kept for
+/// later runs.
 pub(crate) fn target_directory() -> PathBuf {
-    // A thread of its own may wait, also for whoever asks in an asynchronous test.
+    // On a thread of its own, which may block, also when an asynchronous test asks.
     static MADE: LazyLock<PathBuf> = LazyLock::new(|| thread::spawn(make).join().unwrap());
     MADE.clone()
 }
@@ -32,7 +33,7 @@ fn make() -> PathBuf {
     let target = place().join("demonstration");
     if !target.exists() {
         fs::create_dir_all(place()).unwrap();
-        // With the times of the files, by which cargo knows what is compiled.
+        // With modification times, by which cargo decides what is compiled.
         let copied = Command::new("cp").arg("-a").args([&compiled, &target]).status().unwrap();
         assert!(copied.success(), "{copied}");
     }

@@ -1,4 +1,4 @@
-//! Agents that change what is not theirs, or say what is not so: nothing of it is committed, and nothing lands.
+//! Agents that change files of others, or make false claims: nothing of it is committed, and nothing lands.
 
 use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check};
@@ -29,8 +29,8 @@ async fn the_implementation_may_not_touch_the_tests() {
     assert!(has_commit(&stage, "skeleton:") && !has_commit(&stage, "impl:"), "{:?}", stage.archive());
 }
 
-/// HY-02, HY-259, HY-34: tests that bring an implementation they pass on are refused, committed by their agent or not.
-/// HY-260: and the other way round.
+/// HY-02, HY-259, HY-34: tests that bring an implementation on which they pass are refused, committed by their agent
+/// or not. HY-260: the other agent is stopped.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_tests_may_not_touch_the_implementation() {
     let implementation = AgentScript::of(Scenario::Happy).turn("impl").file().clone();
@@ -51,7 +51,7 @@ async fn the_tests_may_not_touch_the_implementation() {
     }
 }
 
-/// HY-191, HY-259: verified tests are gospel. A fix that weakens one ends the run, though everything would pass.
+/// HY-191, HY-259: verified tests are fixed. A fix that weakens a test ends the run, even if all tests would pass.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fix_may_not_touch_the_tests() {
     let script = AgentScript::of(Scenario::FixRound).with("fix", |fix| {
@@ -66,7 +66,7 @@ async fn the_fix_may_not_touch_the_tests() {
     assert!(result.tests_coverage.is_some(), "what was known until then is in the result");
 }
 
-/// HY-150, HY-28, CON-80: the build is run again, and before anything is committed. HY-260.
+/// HY-150, HY-28, CON-80: the build is run again, before anything is committed. HY-260.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_implementation_that_does_not_build_is_found_out() {
     let stage = Stage::new(AgentScript::of(Scenario::BuildLie)).await;

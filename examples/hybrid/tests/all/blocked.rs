@@ -1,4 +1,4 @@
-//! Agents that say they cannot finish.
+//! Agents that report that they cannot finish.
 
 use crate::agent_script::AgentScript;
 use crate::stage::Stage;
@@ -6,7 +6,8 @@ use crate::watched::Until;
 use hybrid::demo::Scenario;
 use hybrid::types::HybridFailure;
 
-/// HY-98, CON-84: whoever says so ends the run with that as its reason, and nothing of theirs is committed.
+/// HY-98, CON-84: such an agent ends the run with its report as the reason, and none of its work is
+/// committed.
 async fn blocks(scenario: Scenario, agent: &str, node: &str, beside: Option<&'static str>) {
     let text = "The contract contradicts itself.";
     let script = AgentScript::of(scenario).with(agent, |turn| turn.answer["blocker"] = text.into());
@@ -29,7 +30,7 @@ async fn the_types_agent() {
     blocks(Scenario::Happy, "types", "types", None).await;
 }
 
-/// HY-98: the same, when it is to close a hole.
+/// HY-98: the same when the types agent is to close a hole.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_types_agent_at_a_repair() {
     blocks(Scenario::TypesHole, "types_fix", "types_fix", None).await;

@@ -1,4 +1,4 @@
-//! Both sides write to the same lines of a document that the task lets both write to.
+//! Both sides write to the same lines of a document to which the task gives both access.
 
 use crate::agent_script::{AgentScript, Turn};
 use crate::stage::Stage;
@@ -13,14 +13,14 @@ fn notes(line: &str) -> String {
     format!("# A crate to build on\n\n{line}\n")
 }
 
-/// What each side writes there.
+/// The text of each side.
 fn script() -> AgentScript {
     AgentScript::of(Scenario::Happy)
         .with("tests", |turn| turn.write(CHANGES, &notes("Tested with proptest.")))
         .with("impl", |turn| turn.write(CHANGES, &notes("Built on a vector.")))
 }
 
-/// An agent that leaves this text there, and says that it has resolved it.
+/// An agent that leaves this text there, and reports that it has resolved the conflict.
 fn resolver(text: &str) -> Turn {
     let mut turn = script().turn("mutation");
     turn.agent = "conflict".to_owned();
@@ -39,7 +39,7 @@ fn with_changes(mut stage: Stage) -> Stage {
     stage
 }
 
-/// HY-251, CON-73: an agent brings both versions together, and what it leaves is merged, tested and landed. HY-23
+/// HY-251, CON-73: an agent combines both versions, and the result is merged, tested and landed. HY-23
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_resolves_what_both_have_written() {
     let both = notes("Tested with proptest.\nBuilt on a vector.");
@@ -52,7 +52,7 @@ async fn an_agent_resolves_what_both_have_written() {
 
     let call = stage.calls_of("conflict").remove(0);
     assert!(call.workspace.ends_with("r1/merge"));
-    // The agent finds both versions in the file, everything else merged, and is told what each side wanted.
+    // The agent finds both versions in the file, everything else merged, and is told the intention of each side.
     let found = &call.files[CHANGES];
     let at = |text: &str| found.find(text).unwrap_or_else(|| panic!("{text:?} is not in {found}"));
     assert!(at("<<<<<<<") < at("Tested with proptest.") && at("Tested with proptest.") < at("======="));
@@ -66,12 +66,12 @@ async fn an_agent_resolves_what_both_have_written() {
     assert_eq!(std::fs::read_to_string(stage.repository().join(CHANGES)).unwrap(), both);
     let log = stage.git(&["log", "-2", "--format=%s", "main"]);
     assert_eq!(log, "merge: tests and implementation together\nmerge: conflicts resolved in README.md");
-    // HY-251: nothing with a marker is anywhere in what has landed.
+    // HY-251: no landed file has a conflict marker.
     let range = format!("{}..main", stage.base);
     assert!(!stage.git(&["log", "--patch", &range]).contains("<<<<<<<"));
 }
 
-/// HY-252: markers that are left are found, whatever the agent says; so is a change of another file.
+/// HY-252: remaining markers are detected, whatever the agent says; so is a change of another file.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_resolved_does_not_land() {
     let left = notes("<<<<<<< tests\nTested with proptest.\n=======\nBuilt on a vector.\n>>>>>>> impl");
@@ -87,8 +87,8 @@ async fn what_is_not_resolved_does_not_land() {
     assert_eq!(failure, HybridFailure::BarrierBroken { violations: vec![violation] });
 }
 
-/// HY-251: where nobody is to resolve it, and where nobody can, a conflict is the reason of the run's end. A side that brings markers of its own
-/// is found out, too.
+/// HY-251: if no agent may resolve a conflict, or no agent can, the conflict is the reason of the run's end. A side that brings
+/// markers of its own is detected, too.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conflict_that_nobody_resolves_is_the_reason() {
     let mut disabled = stage(script()).await;

@@ -1,4 +1,4 @@
-//! What the tests agent claims is held against its file.
+//! The claims of the tests agent are checked against its file.
 
 use crate::agent_script::{AgentScript, Turn};
 use crate::stage::{Stage, check};
@@ -7,7 +7,7 @@ use hybrid::types::{Action, Check, CoverageReport, HybridFailure};
 use serde_json::{Value, json};
 use std::io::Write;
 
-/// The happy tests, with one thing different in the report.
+/// The happy tests, with a changed report.
 fn tests(change: impl FnOnce(&mut Value)) -> Turn {
     let mut turn = AgentScript::of(Scenario::Happy).turn("tests");
     change(&mut turn.answer);
@@ -26,8 +26,8 @@ fn script() -> AgentScript {
     AgentScript::of(Scenario::Happy).without("tests")
 }
 
-/// Tests whose agent has not seen them fail are sent back, although they do fail; so are tests that do not call what they are said to,
-/// and tests that lack a required property. Each time the agent is told why; the fourth try lands.
+/// Tests are sent back if their agent has not seen them fail, even if they do fail; if they do not call what the report says; and
+/// if they lack a required property. Each time the agent is told why; the fourth try lands.
 #[tokio::test(flavor = "multi_thread")]
 async fn reports_that_do_not_hold_are_sent_back() {
     let unseen = tests(|report| report["selfVerified"] = false.into());
@@ -38,7 +38,7 @@ async fn reports_that_do_not_hold_are_sent_back() {
             with_a_false_claim()
                 .asked("they were not seen to fail before they were handed in: the agent does not say so"),
         )
-        // HY-156, HY-157: what the text says counts, and not the claim.
+        // HY-156, HY-157: the text decides, not the claim.
         .then(without_a_sketch().asked(
             "`prop_new_stack_is_empty` is said to exercise BoundedStack::pop, but it does not; it calls \
              BoundedStack::with_capacity, BoundedStack::peek, BoundedStack::height",
@@ -53,12 +53,12 @@ async fn reports_that_do_not_hold_are_sent_back() {
     assert_eq!((trace.visits("tests"), trace.visits("tests_reject"), trace.visits("implementation")), (4, 3, 1));
     assert_eq!(check(&result, Check::TestsFailForTheirAgent), (true, "the agent says so, and so it is"));
     assert_eq!(check(&result, Check::CoverageConfirmed), (true, "every claim holds of the merged code"));
-    // All of one conversation.
+    // All in one conversation.
     let calls = stage.calls_of("tests");
     assert!(calls.iter().all(|call| call.answered_in == calls[0].answered_in));
 }
 
-/// HY-141, HY-263: a claim that never holds ends the run, with what the property really calls.
+/// HY-141, HY-263: a claim that stays false ends the run, with the property's actual calls.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_false_claim_ends_the_run_in_the_end() {
     let mut claim = with_a_false_claim();
@@ -74,7 +74,7 @@ async fn a_false_claim_ends_the_run_in_the_end() {
     assert_eq!(stage.calls_of("tests").len(), 2);
 }
 
-/// HY-175, HY-136, HY-75, PRG-37: what the task requires decides, and handlers know the task.
+/// HY-175, HY-136, HY-75, PRG-37: the task's requirements decide, and handlers know the task.
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_properties_matter_if_the_task_says_so() {
     let mut turn = without_a_sketch();
@@ -97,7 +97,7 @@ async fn missing_properties_matter_if_the_task_says_so() {
     assert_eq!(result.witness.suggestions, ["Write the sketched property `prop_peek_changes_nothing`."]);
 }
 
-/// The happy report with a file of seven properties of these bodies, named as it says.
+/// The happy report with a file of seven properties with this body and the reported names.
 fn properties(begins: &str, body: &str) -> Turn {
     let mut turn = tests(|_| ());
     let names: Vec<String> = turn.answer["properties"]
@@ -112,8 +112,8 @@ fn properties(begins: &str, body: &str) -> Turn {
     turn
 }
 
-/// HY-153, HY-157: seven properties that make a stack and then use a vector are red on the stubs, and exercise nothing of what
-/// they are said to.
+/// HY-153, HY-157: seven properties that make a stack and then use a vector are red on the stubs, and exercise none of the
+/// functions that they are said to exercise.
 #[tokio::test(flavor = "multi_thread")]
 async fn properties_of_something_else_cover_nothing() {
     let body = "let _stack = BoundedStack::with_capacity(1); let mut v = Vec::new(); v.push(4); \
@@ -135,8 +135,8 @@ async fn properties_of_something_else_cover_nothing() {
     assert_eq!(coverage.sketches_covered, [""; 0]);
 }
 
-/// HY-156: where the file does not show what a property calls, it is not taken to call it. The agent is told what could not be
-/// seen and how it can be, and in the end that is the reason.
+/// HY-156: if the file does not show a call, the call does not count. The agent is told what could not be seen and how to make it
+/// visible; in the end this is the reason.
 #[tokio::test(flavor = "multi_thread")]
 async fn claims_that_cannot_be_seen_are_not_verified() {
     let begins = "use bounded_stack::BoundedStack;\n\
@@ -164,7 +164,7 @@ async fn claims_that_cannot_be_seen_are_not_verified() {
     );
 }
 
-/// What only types tell: what an entry of a map is.
+/// Only types show this: the type of an entry of a map.
 const BY_TYPES: &str = "let mut stacks = std::collections::BTreeMap::from([(1, BoundedStack::with_capacity(1))]); \
     let mut entry = stacks.first_entry().unwrap(); let stack = entry.get_mut(); \
     assert_eq!(stack.push(4), Ok(())); assert_eq!(stack.pop(), Some(4)); assert_eq!(stack.peek(), None); \
@@ -178,22 +178,21 @@ fn by_types() -> Turn {
     turn
 }
 
-/// Whether there is no rust-analyzer here, or not all of it: then there is nothing to show, which is said. Where `CI` is set it must be
-/// shown.
+/// Whether rust-analyzer is missing or incomplete: then the test cannot run, which is reported. With `CI` set it must run.
 fn has_no_server(coverage: &CoverageReport) -> bool {
     let told_by = coverage.told_by.as_deref().unwrap_or_default();
     let is_missing =
         told_by.contains("is not installed") || told_by.contains("lacks the source of the standard library");
     if is_missing && std::env::var_os("CI").is_none() {
-        // Not by a macro, whose text the harness keeps back from those who only see a test pass.
+        // Written directly, as the test harness captures the output of `eprintln!` and drops it for tests that pass.
         let _ = std::io::stderr().write_all(format!("NOT TESTED: {told_by}\n").as_bytes());
         return true;
     }
     false
 }
 
-/// HY-156, HY-157, HY-166: what the text of the tests leaves open a language server tells, and the result says which; where there is none,
-/// it stays open, and the result says why.
+/// HY-156, HY-157, HY-166: a language server resolves what the text of the tests leaves open, and the result names the server;
+/// without one it stays open, and the result says why.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_language_server_tells_what_the_text_does_not() {
     let mut with = Stage::quick(script().then(by_types())).await.at_most(1);
@@ -209,7 +208,7 @@ async fn a_language_server_tells_what_the_text_does_not() {
     let all = ["with_capacity", "push", "pop", "peek", "height"].map(|name| format!("BoundedStack::{name}"));
     assert!(all.iter().all(|name| coverage.functions_covered.contains(name)), "{coverage:#?}");
     assert_eq!(coverage.not_verified, [""; 0]);
-    // HY-159: so it does of which functions are written.
+    // HY-159: the same for which functions are implemented.
     let implementation = told.result.as_ref().unwrap().ground_truth.implementation.as_ref();
     assert!(implementation.is_some_and(|by| by.starts_with("rust-analyzer ")), "{implementation:?}");
 
@@ -224,7 +223,7 @@ async fn a_language_server_tells_what_the_text_does_not() {
     assert!(!coverage.functions_covered.contains(&all[1]), "{:?}", coverage.functions_covered);
 }
 
-/// What no run comes to is not called, whatever the types are.
+/// Code that no run reaches calls nothing, whatever the types are.
 #[tokio::test(flavor = "multi_thread")]
 async fn dead_calls_are_none_for_a_language_server_either() {
     let mut turn = by_types();
@@ -245,7 +244,7 @@ async fn dead_calls_are_none_for_a_language_server_either() {
     assert_eq!(coverage.functions_covered, ["BoundedStack::with_capacity"]);
 }
 
-/// HY-159: a function that no property calls is to be implemented all the same.
+/// HY-159: a function that no property calls must be implemented too.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_function_that_is_still_a_stub_is_found_out() {
     let forgets = |turn: &mut Turn| {
@@ -271,13 +270,13 @@ async fn a_function_that_is_still_a_stub_is_found_out() {
     assert_eq!(failure, HybridFailure::FunctionsNotImplemented { functions: vec!["BoundedStack::peek".to_owned()] });
     let told_by = result.ground_truth.implementation.unwrap();
     assert!(told_by.starts_with("the syntax alone, because rust-analyzer is not installed"), "{told_by}");
-    // HY-241, HY-242: what is missing is left to do.
+    // HY-241, HY-242: missing parts become work items.
     let left = |action| result.work_items.iter().any(|item| item.action == action && item.about.contains("peek"));
     assert!(left(Action::CoverFunction) && left(Action::WriteSketch), "{:?}", result.work_items);
 }
 
-/// HY-160, CON-91: an example counts where a property that has run and passed compares its outcome, in a statement that is run as far as its
-/// text tells: not behind `if false`, although every test passes.
+/// HY-160, CON-91: an example counts if a property that has run and passed compares its outcome, in a statement that is executed
+/// as far as its text shows: not behind `if false`, even if every test passes.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_example_that_no_run_comes_to_is_not_covered() {
     let asserted = "    assert_eq!(stack.push(5), Err(Full(5)));\n";

@@ -1,4 +1,4 @@
-//! Types agents and adversaries that do not do what they should: nothing is built on their work.
+//! Types agents and adversaries that violate their task: their work is not used.
 
 use crate::agent_script::{AgentScript, Turn};
 use crate::stage::{Stage, check};
@@ -7,7 +7,7 @@ use hybrid::demo::Scenario;
 use hybrid::types::{Check, HybridFailure, HybridResult};
 use interlocking::prelude::FailureKind;
 
-/// A run in which an agent does something else; the reason it ends for.
+/// A run in which an agent behaves differently, and the reason for which it ends.
 async fn ends(agent: &str, change: impl FnOnce(&mut Turn)) -> (Stage, HybridResult, HybridFailure) {
     ends_on(Stage::quick(AgentScript::of(Scenario::Happy).with(agent, change)).await, agent).await
 }
@@ -22,7 +22,7 @@ async fn ends_on(stage: Stage, agent: &str) -> (Stage, HybridResult, HybridFailu
     (stage, result, failure)
 }
 
-/// HY-154, HY-158, HY-142: a body in the skeleton is found, and named. The adversary, still at work, is stopped.
+/// HY-154, HY-158, HY-142: a body in the skeleton is detected and named. The adversary, still at work, is stopped.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_implemented_body_is_no_skeleton() {
     let body = "let _ = self.capacity;\n        todo!()";
@@ -35,7 +35,8 @@ async fn an_implemented_body_is_no_skeleton() {
     assert!(archived[0].starts_with("types: ") && archived.len() == 1, "{archived:?}");
 }
 
-/// HY-154: where nobody can tell, because a macro makes the methods, it is not taken for a skeleton. The reason names the macro.
+/// HY-154: if a macro makes the methods, so that bodies cannot be checked, the file is not accepted as a skeleton. The reason
+/// names the macro.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_skeleton_whose_macros_hide_bodies_is_no_skeleton() {
     let hides = |types: &mut Turn| {
@@ -62,8 +63,8 @@ async fn a_skeleton_that_does_not_build_ends_the_run() {
     assert!(stage.trace().was_cancelled("adversary", 1));
 }
 
-/// HY-161, HY-167: the contract and the file name the same functions. The report is held against the disk before anything else comes of
-/// it: nothing is committed, and the run goes nowhere but to its end.
+/// HY-161, HY-167: the contract and the file name the same functions. The report is compared with the file before anything else:
+/// nothing is committed, and the run goes directly to its end.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_contract_is_what_is_on_disk() {
     let more = "    /// Takes everything away.\n    pub fn clear(&mut self) {\n        todo!()\n    }\n}\n";
@@ -88,8 +89,8 @@ async fn the_contract_is_what_is_on_disk() {
     assert!(stage.archive().is_empty());
 }
 
-/// An adversary that writes is found out, and what it wrote is gone. One that also commits leaves a clean
-/// worktree, and is found out too.
+/// An adversary that writes is detected, and its changes are removed. An adversary that also commits leaves a clean worktree, and
+/// is detected too.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_adversary_only_reads() {
     let writes = |adversary: &mut Turn| adversary.write("src/lib.rs", "// Broken on purpose.\n");

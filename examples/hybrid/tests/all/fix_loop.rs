@@ -1,4 +1,4 @@
-//! Merged tests that fail are mended for as long as that leads somewhere.
+//! Failing merged tests are fixed as long as the fixes make progress.
 
 use crate::agent_script::{AgentScript, Turn};
 use crate::stage::{Stage, check};
@@ -12,7 +12,7 @@ fn script(fixes: impl IntoIterator<Item = Turn>) -> AgentScript {
     fixes.into_iter().fold(AgentScript::of(Scenario::FixRound).without("fix"), AgentScript::then)
 }
 
-/// A fix that leaves the code with this passage instead of that, and says what it has done.
+/// A fix that replaces this passage in the code, and its report.
 fn fix(find: &str, with: &str, says: &str) -> Turn {
     let mut turn = AgentScript::of(Scenario::FixRound).turn("fix");
     turn.contains.clear();
@@ -21,7 +21,7 @@ fn fix(find: &str, with: &str, says: &str) -> Turn {
     turn
 }
 
-/// The bug that the scenario begins with.
+/// The bug of the scenario.
 fn off_by_one(says: &str) -> Turn {
     fix("self.items.len() >= self.capacity", "self.items.len() > self.capacity", says)
 }
@@ -34,7 +34,7 @@ fn mender() -> Turn {
     fix("", "", "It now refuses at the capacity.")
 }
 
-/// HY-151: merged tests that fail block, until they are mended.
+/// HY-151: failing merged tests block until they are fixed.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_round_mends_it() {
     let stage = Stage::new(AgentScript::of(Scenario::FixRound)).await;
@@ -75,7 +75,7 @@ async fn one_round_mends_it() {
     let phases: Vec<&str> = phases.lines().filter_map(|subject| Some(subject.split_once(':')?.0)).collect();
     assert_eq!(phases, ["fix", "merge", "impl", "tests", "skeleton", "types"]);
 
-    // HY-176, HY-177: what failed and what was done is in the result.
+    // HY-176, HY-177: the failures and the fixes are in the result.
     let understanding = &result.understanding;
     assert_eq!((understanding.failures_seen.len(), understanding.fixes_applied.len()), (3, 1));
     assert!(understanding.failures_seen.iter().all(|pattern| pattern.occurrences == 1));
@@ -85,7 +85,7 @@ async fn one_round_mends_it() {
     assert_eq!(result.witness.concerns, ["rounds of fixing that the implementation needed: 1"]);
 }
 
-/// HY-184, HY-138, HY-183: a fix that changes nothing that matters is not followed by another.
+/// HY-184, HY-138, HY-183: after a fix without any progress there is no further round.
 #[tokio::test(flavor = "multi_thread")]
 async fn fixes_that_lead_nowhere_end_the_run() {
     let mut idle = off_by_one("It now compares more carefully.");
@@ -101,8 +101,8 @@ async fn fixes_that_lead_nowhere_end_the_run() {
     assert!(!check(&result, Check::MergedTestsPass).0);
 }
 
-/// HY-184, HY-137, HY-176: each round fails otherwise, but one failure comes back a third time.
-/// HY-13, PRG-23: the second round is the same conversation, and is told what the first one did and taught.
+/// HY-184, HY-137, HY-176: each round fails differently, but one failure comes back a third time. HY-13,
+/// PRG-23: the second round continues the session, and is told what the first one did and taught.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_that_keeps_coming_back_ends_the_run() {
     let wrong_value = fix("Err(Full(value))", "Err(Full(0))", "It now hands something back.");
@@ -125,7 +125,7 @@ async fn a_failure_that_keeps_coming_back_ends_the_run() {
     assert!(calls[1].files["src/lib.rs"].contains("Err(Full(0))"), "it goes on where the first one stopped");
 }
 
-/// HY-184, HY-27, CON-57: rounds that fail now so, now otherwise end with the task's cap.
+/// HY-184, HY-27, CON-57: rounds that alternate between failures end with the task's limit.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cap_ends_what_goes_back_and_forth() {
     let stage = Stage::new(script([build_breaker(), off_by_one("It is as it was.")])).await.at_most(2);
@@ -136,7 +136,7 @@ async fn the_cap_ends_what_goes_back_and_forth() {
     assert_eq!((stage.calls_of("fix").len(), stage.trace().visits("validate")), (2, 3));
 }
 
-/// HY-178, CON-61: a fix that breaks the build is a failed round, which the next one can mend.
+/// HY-178, CON-61: a fix that breaks the build is a failed round, which the next one can repair.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broken_build_is_mended() {
     let stage = Stage::new(script([build_breaker(), mender().asked("the code does not build:")])).await;

@@ -1,4 +1,4 @@
-//! Implementations that do nothing of what they should and would have the tests say otherwise.
+//! Implementations that do nothing, and try to make the tests claim otherwise.
 
 use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check};
@@ -6,7 +6,7 @@ use crate::watched::Until;
 use hybrid::demo::Scenario;
 use hybrid::types::{Check, HybridFailure};
 
-/// The harness's own lines for every test, and then the end, whatever is called.
+/// Prints the harness's lines for every test, and ends the program, whichever function is called.
 const PRINTS_THE_VERDICTS: &str = r#"
 use std::io::Write;
 
@@ -28,7 +28,7 @@ fn forge() -> ! {
 static ONCE: std::sync::Once = std::sync::Once::new();
 "#;
 
-/// The demonstration's implementation with every body replaced, and with this before it.
+/// The demonstration's implementation with every body replaced, and with this text before it.
 fn implementation(prelude: &str, body: &str) -> String {
     format!(
         "//! A stack.\n{prelude}\n\
@@ -43,7 +43,7 @@ fn implementation(prelude: &str, body: &str) -> String {
     )
 }
 
-/// The same for the one test that its process is called for, word for word.
+/// The same for the single test for which its process was started, word for word.
 const ANSWERS_FOR_ONE: &str = r#"
 use std::io::Write;
 
@@ -59,7 +59,7 @@ fn forge() -> ! {
 static ONCE: std::sync::Once = std::sync::Once::new();
 "#;
 
-/// It writes what the harness would write, and ends the test program with success: it does not get as far as a test.
+/// It writes what the harness would write, and ends the test program with success before a test runs.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_implementation_that_prints_its_verdicts_does_not_land() {
     let forged = implementation(PRINTS_THE_VERDICTS, "ONCE.call_once(|| forge()); unreachable!()");
@@ -75,7 +75,7 @@ async fn an_implementation_that_prints_its_verdicts_does_not_land() {
     assert_eq!(failure.to_string(), said);
 }
 
-/// Where a person allows all that it uses, each canary passes like its test, and that is seen.
+/// If a person allows everything that it uses, each canary passes like its test, which is detected.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_implementation_that_answers_for_its_tests_does_not_land() {
     let forged = implementation(ANSWERS_FOR_ONE, "ONCE.call_once(|| forge()); unreachable!()");
@@ -92,7 +92,7 @@ async fn an_implementation_that_answers_for_its_tests_does_not_land() {
     assert!(!check(&result, Check::MergedTestsPass).0);
 }
 
-/// A link among the sources would make code of files that nobody looks through.
+/// A symbolic link among the sources would turn unchecked files into code.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_among_the_sources_ends_the_run() {
     let script = AgentScript::of(Scenario::Happy).with("impl", |turn| turn.run(&["ln", "-s", "../tests", "src/extra"]));
@@ -107,7 +107,7 @@ async fn a_link_among_the_sources_ends_the_run() {
     );
 }
 
-/// Tests that look for the stubs instead of calling anything go back to their agent, and end the run if they stay.
+/// Tests that look for the stubs instead of calling functions go back to their agent, and end the run if they stay.
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_that_read_what_they_test_are_refused() {
     let script = AgentScript::of(Scenario::Happy).with("tests", |turn| {
@@ -127,7 +127,7 @@ async fn tests_that_read_what_they_test_are_refused() {
     assert!(stage.calls_of("tests")[1].prompt.contains(why));
 }
 
-/// A types agent cannot make the package one in which tests mean something else.
+/// A types agent cannot change the package so that tests mean something else.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_manifest_that_changes_what_a_test_is_ends_the_run() {
     let script = AgentScript::of(Scenario::Happy).with("types", |turn| {

@@ -1,4 +1,4 @@
-//! Everybody does what they say.
+//! Every agent does what it says.
 
 use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check, git};
@@ -11,8 +11,7 @@ use hybrid::types::{
 };
 use interlocking::agents::SessionOp;
 
-/// One run, in the one arrival order at both joins: the skeleton before the adversary, the implementation before the
-/// tests.
+/// One run, with one order of arrival at both joins: the skeleton before the adversary, the implementation before the tests.
 ///
 /// The blind agents work at the same time: each is held until the other has been called.
 #[tokio::test(flavor = "multi_thread")]
@@ -26,7 +25,7 @@ async fn the_work_lands_on_main() {
     let result = stage.assert_landed(&ended);
 
     let trace = stage.trace();
-    // HY-10: every builder works once. HY-235: in this order, and side by side as below.
+    // HY-10: every builder works once. HY-235: in this order, with the concurrency below.
     let routes = [
         // HY-38, HY-39, HY-40
         "types → skeleton and adversary",
@@ -47,7 +46,7 @@ async fn the_work_lands_on_main() {
         "finish → exit",
     ];
     assert_eq!(trace.routes(), routes);
-    // HY-14, HY-245, CON-93: the account, which is made of what happened, tells what each node did, in that order.
+    // HY-14, HY-245, CON-93: the account, which is made of recorded events, says what each node did, in that order.
     let told = result.witness.observations.iter().map(|seen| format!("{} {}", seen.node, seen.progress));
     let mut told: Vec<String> = told.collect();
     assert_eq!(result.witness.narrative, format!("{}. The run succeeded.", told.join("; ")));
@@ -56,7 +55,7 @@ async fn the_work_lands_on_main() {
     assert_eq!(result.witness.observations.len(), routes.len() + 1);
     assert!(result.witness.concerns.is_empty() && result.witness.suggestions.is_empty(), "{:?}", result.witness);
     assert!(trace.overlap(("skeleton", 1), ("adversary", 1)));
-    // HY-06; HY-01 with what `isolation.rs` has of who sees what.
+    // HY-06; HY-01 together with the visibility tests of `isolation.rs`.
     assert!(trace.overlap(("tests", 1), ("implementation", 1)));
     let enabled = [
         ("types", &["skeleton", "adversary"][..]),
@@ -79,18 +78,18 @@ async fn the_work_lands_on_main() {
 
     results_are_those_of_the_script(&result);
     every_field_is_the_runs(&stage, &result);
-    // HY-165: the adversary is told what the data types are, and by whom.
+    // HY-165: the adversary is told the data types, and their source.
     let told = &stage.calls_of("adversary")[0].prompt;
     let types = ["As the syntax alone, because ", "pub struct BoundedStack {", "pub struct Full(pub i64);"];
     assert!(types.iter().all(|text| told.contains(text)), "{told}");
     main_holds_the_work(&stage);
     commits_say_who_did_what(&stage);
 
-    // HY-07: the adversary is a stranger. HY-25: nobody saw `main` move during the run.
+    // HY-07: the adversary has a fresh session. HY-25: no agent saw `main` move during the run.
     let calls = stage.agent.calls();
     assert!(calls.iter().all(|call| matches!(call.session, SessionOp::StartFresh(_))), "{calls:?}");
     assert!(calls.iter().all(|call| call.main == stage.base));
-    // Each is told how it works, who works beside the run too.
+    // Each agent gets the ground rules, including those beside the run.
     let rules = include_str!("../prompts/ground_rules.md");
     assert!(calls.iter().all(|call| call.system.as_deref() == Some(rules)), "{calls:?}");
     let sessions: std::collections::BTreeSet<_> = calls.iter().filter_map(|call| call.answered_in.clone()).collect();
@@ -103,7 +102,7 @@ async fn the_work_lands_on_main() {
     );
 }
 
-/// HY-266, CON-66: every field of the result is what the run has come to; a new one does not compile until it is looked at here.
+/// HY-266, CON-66: every field of the result belongs to this run. A new field does not compile until it is checked here.
 fn every_field_is_the_runs(stage: &Stage, result: &HybridResult) {
     let HybridResult {
         verdict,
@@ -127,21 +126,21 @@ fn every_field_is_the_runs(stage: &Stage, result: &HybridResult) {
     assert_eq!(serde_json::to_value(&type_adversary.as_ref().unwrap().output).unwrap(), answer("adversary"));
     let MutationAdversary::Ran(found) = mutation_adversary else { panic!("{mutation_adversary:?}") };
     assert_eq!(serde_json::to_value(&found.output).unwrap(), answer("mutation"));
-    // What the tests' agent says of its coverage is so, and worked out again.
+    // The tests agent's coverage claims are right, and were computed again.
     let CoverageReport { functions_covered, sketches_covered, not_verified, told_by, .. } =
         tests_coverage.as_ref().unwrap();
     let claimed = answer("tests")["coverage"].clone();
     assert_eq!(serde_json::to_value(functions_covered).unwrap(), claimed["functionsCovered"]);
     assert_eq!(serde_json::to_value(sketches_covered).unwrap(), claimed["sketchesCovered"]);
     assert_eq!((not_verified.len(), told_by), (0, &None));
-    // HY-166: who was asked, and why it was not the server.
+    // HY-166: the source of the facts, and why it was not the server.
     let GroundTruth { type_constraints, implementation, calls, mutation_targets } = ground_truth;
     let absent = "the syntax alone, because rust-analyzer is not installed, or no-such-server does not run: run \
         `rustup component add rust-analyzer`";
     assert_eq!((type_constraints.as_deref(), mutation_targets.as_deref()), (Some(absent), Some(absent)));
-    // HY-159: the same of which functions are written.
+    // HY-159: the same for which functions are implemented.
     assert_eq!((implementation.as_deref(), calls), (Some(absent), &None));
-    // The adversary's one hole is left to be closed.
+    // The adversary's one hole is left as a work item.
     let [WorkItem { action, detail, .. }] = &work_items[..] else { panic!("{work_items:?}") };
     let hole = &answer("adversary")["holes"][0];
     assert_ne!(*action, Action::RedesignType);
@@ -163,11 +162,12 @@ fn results_are_those_of_the_script(result: &HybridResult) {
         (Check::TestsFailOnSkeleton, "every property fails"),
         (Check::ImplementationBuilds, "it builds"),
         (Check::MergedTestsPass, "7 tests pass"),
-        // HY-160, CON-91: the claims are verified again on the code with every repair, where each property has run and passed.
+        // HY-160, CON-91: the claims are verified again on the merged code with every repair, where each property has run and
+        // passed.
         (Check::CoverageConfirmed, "every claim holds of the merged code"),
         (Check::SkeletonIsStubs, "every public body is a stub"),
     ];
-    // HY-05, HY-53, HY-237: what the adversary beside the run has found is in the result, although the exit was asked for before.
+    // HY-05, HY-53, HY-237: the findings of the adversary beside the run are in the result, although the exit was reached before.
     let MutationAdversary::Ran(found) = &result.mutation_adversary else { panic!("{:?}", result.mutation_adversary) };
     assert_eq!((found.verdict, found.output.mutants_tried), (TestSuiteVerdict::TestSuiteRobust, 9));
     assert_eq!(check(result, Check::MutantsCaught), (true, "0 of 9 mutants survive"));
@@ -181,11 +181,11 @@ fn results_are_those_of_the_script(result: &HybridResult) {
     let coverage = result.tests_coverage.as_ref().unwrap();
     assert_eq!((coverage.functions_covered.len(), coverage.examples_covered, coverage.examples_total), (5, 10, 10));
     assert_eq!((coverage.sketches_covered.len(), coverage.sketches_uncovered.len()), (6, 0));
-    // CON-83: types, adversary, tests, impl, mutation: those of adversaries count, too.
+    // CON-83: types, adversary, tests, impl, mutation: the costs of adversaries count, too.
     assert_eq!(result.total_cost.to_string(), "$0.145");
 }
 
-/// HY-09: what lands is what was written to the disk.
+/// HY-09: the landed files are the files that were written to the disk.
 fn main_holds_the_work(stage: &Stage) {
     let repository = stage.repository();
     let written = |agent: &str| AgentScript::of(Scenario::Happy).turn(agent).file().clone();
@@ -205,22 +205,22 @@ fn main_holds_the_work(stage: &Stage) {
     ];
     assert_eq!(subjects, expected);
     assert_eq!(stage.git(&["rev-list", "--merges", "main"]), "", "picked, not merged");
-    // HY-34: tests and implementation are commits of their own files only. CON-51: types and skeleton are a commit each. CON-50: the types'
-    // agent has written the stubs, and the skeleton adds what the tests are written into.
+    // HY-34: tests and implementation are commits of their own files only. CON-51: types and skeleton are a commit each. CON-50:
+    // the types agent has written the stubs, and the skeleton adds the test file.
     let files = |back: u32| stage.git(&["show", "--format=", "--name-only", &format!("main~{back}")]);
     assert_eq!(files(4), "src/lib.rs");
     assert_eq!(files(3), "tests/properties.rs");
     assert_eq!(files(2), "tests/properties.rs");
     assert_eq!(files(1), "src/lib.rs");
     assert_eq!(files(0), "");
-    // HY-16: it starts at `main`. HY-25, CON-70: which is moved forward once, by nobody before the exit.
+    // HY-16: it starts at `main`. HY-25, CON-70: `main` is moved forward once, and not before the exit.
     assert_eq!(stage.git(&["rev-parse", "main~5"]), stage.base);
     let moves = stage.git(&["reflog", "show", "--format=%H", "main"]);
     assert_eq!(moves.lines().filter(|head| **head != stage.base).count(), 1, "{moves}");
 }
 
-/// HY-35: every commit of the run is read back with its trailers. HY-36: what the tests commit says.
-/// HY-168: the types commit bears its agent's cost.
+/// HY-35: every commit of the run is read back with its trailers. HY-36: the content of the tests commit's message. HY-168: the
+/// types commit has its agent's cost.
 fn commits_say_who_did_what(stage: &Stage) {
     let message = |back: u32| stage.git(&["log", "-1", "--format=%B", &format!("main~{back}")]);
     let read = |back: u32| message(back).parse::<CommitMessage>().unwrap();

@@ -1,4 +1,4 @@
-//! What each agent can see, and where everything happens.
+//! What each agent can see, and where its work happens.
 
 use crate::agent_script::AgentScript;
 use crate::stage::{Stage, git};
@@ -42,18 +42,18 @@ async fn each_side_sees_the_skeleton_and_not_the_other() {
     branches_begin_where_they_should(&stage, &types, &adversary, &tests, &implementation);
 }
 
-/// HY-02, HY-29, HY-30: neither blind side ever has the other's code in its place or in its prompt. HY-31: both have the skeleton.
+/// HY-02, HY-29, HY-30: neither blind side has the other's code in its place or in its prompt. HY-31: both have the skeleton.
 fn the_sides_are_blind(tests: &Call, implementation: &Call) {
     let mut written = (AgentScript::of(Scenario::Happy).turn("tests"), AgentScript::of(Scenario::Happy).turn("impl"));
     let skeleton = AgentScript::of(Scenario::Happy).turn("types").file().clone();
-    // When each was called, the files were those of the skeleton, and the same for both.
+    // At each call the files were those of the skeleton, the same for both.
     assert_eq!(tests.files, implementation.files);
     let names: Vec<&str> = tests.files.keys().map(String::as_str).collect();
     let seed = [".gitignore", "Cargo.lock", "Cargo.toml", "README.md", "src/lib.rs", "tests/properties.rs"];
     assert_eq!(names, seed);
     assert_eq!(tests.files["src/lib.rs"], skeleton);
     assert_eq!(tests.files["tests/properties.rs"], "//! Properties of `bounded_stack`.\n");
-    // No line of code that only the other side has written, and no word of its report.
+    // No line of code, and no sentence of the report, that only the other side has written.
     let foreign = |own: &str, other: &str| -> Vec<String> {
         let lines = other.lines().map(str::trim).filter(|line| line.len() > 12 && !own.contains(line));
         lines.map(str::to_owned).collect()
@@ -73,7 +73,8 @@ fn the_sides_are_blind(tests: &Call, implementation: &Call) {
     assert!(tests.workspace.ends_with("r1/tests") && implementation.workspace.ends_with("r1/impl"));
 }
 
-/// CON-78: nor can it read the other's commits with git. The places are as the agents left them, and everything is committed by now.
+/// CON-78: git does not show the other side's commits either. The places are as the agents left them, and everything is
+/// committed.
 fn git_shows_neither_side_the_other(stage: &Stage) {
     let skeleton = stage.git(&["rev-parse", "r1/skeleton"]);
     for (own, other) in [("tests", "impl"), ("impl", "tests")] {
@@ -102,7 +103,7 @@ fn git_shows_neither_side_the_other(stage: &Stage) {
     }
 }
 
-/// HY-15: the worktrees and branches of a run, of the same names: the run's, and in it the place's.
+/// HY-15: worktrees and branches of a run have the same names: the run, then the place.
 fn worktrees_come_when_they_are_needed(stage: &Stage, [types, adversary, tests, implementation]: [&Call; 4]) {
     let expected = |places: &[&str]| -> BTreeMap<String, Option<String>> {
         let named = places.iter().map(|place| {
@@ -113,7 +114,7 @@ fn worktrees_come_when_they_are_needed(stage: &Stage, [types, adversary, tests, 
     };
     assert_eq!(types.worktrees, expected(&["skeleton"]));
     assert_eq!(adversary.worktrees, expected(&["skeleton", "types-review"]));
-    // The two sides are no worktrees of the user's repository, and no branches of it before something has come back.
+    // The two sides are no worktrees of the user's repository, and no branches in it before their work is fetched.
     let blind = expected(&["skeleton", "types-review"]);
     assert_eq!(tests.worktrees, blind);
     assert_eq!(implementation.worktrees, blind);
@@ -131,16 +132,16 @@ fn branches_begin_where_they_should(
     let commit = |revision: &str| stage.git(&["rev-parse", revision]);
     // HY-16
     assert_eq!(types.head, stage.base);
-    // The adversary looks at the types commit, which the skeleton is built on (CON-49).
+    // The adversary sees the types commit, on which the skeleton is based (CON-49).
     assert_eq!(adversary.head, commit("r1/skeleton~1"));
     assert_eq!(commit("r1/skeleton~2"), stage.base);
     assert_eq!(git(&adversary.workspace, &["rev-parse", "HEAD"]), adversary.head);
-    // HY-17: both sides begin at the skeleton. HY-18, HY-32, CON-72: and so does the merge, in a worktree of its own.
+    // HY-17: both sides begin at the skeleton. HY-18, HY-32, CON-72: so does the merge, in a worktree of its own.
     let skeleton = commit("r1/skeleton");
     assert_eq!((&tests.head, &implementation.head), (&skeleton, &skeleton));
     assert_eq!(stage.git(&["merge-base", "r1/tests", "r1/impl"]), skeleton);
     assert_eq!(stage.git(&["merge-base", "r1/merge", "r1/skeleton"]), skeleton);
-    // One commit a side, made by the runtime; what the agent had committed itself is folded in (CON-76).
+    // One commit for each side, made by the runtime; the agent's own commits are squashed into it (CON-76).
     assert_eq!(commit("r1/tests~1"), skeleton);
     assert_eq!(commit("r1/impl~1"), skeleton);
     assert_eq!(
@@ -148,7 +149,7 @@ fn branches_begin_where_they_should(
         "impl: implement the bounded stack|Interlocking\n\nsrc/lib.rs\nsrc/notes.rs"
     );
     assert!(!stage.git(&["log", "--format=%s", "main"]).contains("half"));
-    // HY-20: picked, so both branches are as their nodes left them, and clean.
+    // HY-20: cherry-picked, so both branches are as their nodes left them, and clean.
     assert_eq!(commit("r1/merge"), commit("main"));
     let range = format!("{skeleton}..main");
     assert_eq!(stage.git(&["rev-list", "--count", &range]), "3");

@@ -1,4 +1,4 @@
-//! `main` is the user's, and the run touches it only if nothing of the user's is lost.
+//! `main` belongs to the user, and the run moves it only if nothing of the user's is lost.
 
 use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check, git};
@@ -31,7 +31,7 @@ async fn a_branch_that_moved_is_left_alone() {
     );
 }
 
-/// HY-25: what the user has not committed is not overwritten; the run fails, and says what is in its way.
+/// HY-25: uncommitted changes are not overwritten; the run fails, and names the files that block it.
 #[tokio::test(flavor = "multi_thread")]
 async fn uncommitted_work_is_left_alone() {
     let stage = Stage::quick(AgentScript::of(Scenario::Happy)).await;
@@ -47,7 +47,7 @@ async fn uncommitted_work_is_left_alone() {
     assert_eq!(stage.git(&["status", "--porcelain"]), " M src/lib.rs".trim_end());
 }
 
-/// HY-08: code among the words of an agent is pointed out in the account of the run, which goes on: words are not what is built.
+/// HY-08: code in an agent's text is noted in the account of the run, which goes on: only files are built.
 #[tokio::test(flavor = "multi_thread")]
 async fn code_among_words_is_a_concern() {
     let code = "It is as follows.\n```rust\nself.items.push(value);\n```";

@@ -1,4 +1,4 @@
-//! How long a run takes, by a clock that the agents alone move: builds and tests are answered at once.
+//! The duration of a run by a clock that only agents move: builds and tests are answered at once.
 
 use crate::agent_script::AgentScript;
 use crate::stage::Stage;
@@ -13,7 +13,7 @@ use interlocking::toolchain::{Recorder, Runner};
 use interlocking::worktree::{BranchName, Repository};
 use std::sync::Arc;
 
-/// Who takes how long, in seconds.
+/// The time of each agent, in seconds.
 struct Times {
     types: u64,
     adversary: u64,
@@ -28,7 +28,7 @@ impl Times {
         [("types", types), ("adversary", adversary), ("tests", tests), ("impl", implementation), ("mutation", mutation)]
     }
 
-    /// The longest way from the entry to the exit, which waits for the adversary of mutants.
+    /// The longest path from the entry to the exit, which waits for the mutation adversary.
     fn longest_way(&self) -> u64 {
         self.types + self.adversary + self.tests.max(self.implementation) + self.mutation
     }
@@ -38,10 +38,10 @@ impl Times {
     }
 }
 
-/// HY-236: a run takes as long as its longest way, and not as all of its agents together: with a clock that nothing but them moves, to the
-/// second, whichever of two that work side by side is the slower.
+/// HY-236: a run takes as long as its longest path, and not as long as the sum of its agents: exactly, with a clock that only
+/// agents move, whichever of two concurrent agents is the slower.
 ///
-/// TC-20: agents, programs, clock and places are given to a run, and each has a stand-in.
+/// TC-20: agents, programs, clock and places are passed to a run, and each has a stand-in.
 #[tokio::test]
 async fn a_run_takes_as_long_as_its_longest_way() {
     for times in [
@@ -62,14 +62,14 @@ async fn a_run_takes_as_long_as_its_longest_way() {
     }
 }
 
-/// Runs the protocol where time stands still while anything but an agent is at work.
+/// Runs the protocol with a clock that stops while anything but an agent works.
 async fn run_in_its_own_time(stage: &Stage) -> Report<hybrid::types::HybridResult> {
     let Settings { task, repository, main, run, directory, target_directory, roles, .. } = stage.settings();
     let (repository, main) = (Repository::open(repository).unwrap(), BranchName::new(main).unwrap());
     let base = repository.branch_head(&main).unwrap().unwrap();
     let workspaces = beginning_at(workspaces(&repository, &main, &directory, false).unwrap(), base);
     let checkouts = workspaces.checkouts_of(&run);
-    // Tests fail twice on the stubs, and pass on the merged code; every build passes.
+    // The tests fail twice on the stubs, and pass on the merged code; every build passes.
     let (test, [red, passed]) = (&task.toolchain.test_command, [1, 0].map(|code| Recorder::exit(code, "")));
     let recorder =
         Recorder::new().answer(test.clone(), red.clone()).answer(test.clone(), red).with_default_answer(passed);

@@ -1,4 +1,4 @@
-//! Tests that let bugs through: who finds them, what is tried of it, and what becomes of the run.
+//! Tests that miss bugs: how surviving mutants are found, which of them are tried, and how the run ends.
 
 use crate::agent_script::{AgentScript, Turn};
 use crate::stage::{Stage, check};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Tests that never look at the value which a full stack hands back.
+/// Tests that never check the value that a full stack hands back.
 fn weak(turn: &mut Turn) {
     turn.edit("prop_assert_eq!(stack.push(value), Err(Full(value)));", "prop_assert!(stack.push(value).is_err());");
     turn.edit("    assert_eq!(BoundedStack::with_capacity(0).push(1), Err(Full(1)));\n", "");
@@ -40,7 +40,7 @@ fn report(tried: u32, survivors: &[Value]) -> Value {
     json!({"mutantsTried": tried, "survivors": survivors, "analysis": "The value that comes back is never looked at."})
 }
 
-/// The adversary says that one change is never noticed, which is so, and one more, which is not.
+/// The adversary reports two survivors; one of them does survive, and the other is caught.
 fn script(kind: &str) -> AgentScript {
     let lost = survivor(kind, "Err(Full(value))", "Err(Full(0))");
     let caught = survivor("BoundaryMutation", ">= self.capacity", "> self.capacity");
@@ -56,14 +56,14 @@ fn found(result: &hybrid::types::HybridResult) -> &MutationAdversaryResult {
     }
 }
 
-/// HY-187, CON-68: where survivors do not block, they are reported, and the run lands. HY-152: one mode; below is the other.
+/// HY-187, CON-68: if survivors do not block, they are reported, and the run lands. HY-152: one mode; the other is below.
 #[tokio::test(flavor = "multi_thread")]
 async fn survivors_that_do_not_block_are_reported() {
     let mut stage = Stage::new(script("BoundaryMutation")).await;
     stage.task.mechanical_mutants = 4;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
-    // A survivor is a claim: of two one was seen to survive, and the other is caught.
+    // A survivor is a claim: one of the two survived when it was tried, and the other was caught.
     let found = found(&result);
     assert_eq!((found.output.survivors.len(), found.survivors.len()), (2, 1));
     let expected = RefutedSurvivor {
@@ -78,16 +78,16 @@ async fn survivors_that_do_not_block_are_reported() {
     assert!(mechanical.tried > 0 && mechanical.tried <= 4 && mechanical.caught > 0, "{mechanical:?}");
     let (held, detail) = check(&result, Check::MutantsCaught);
     assert!(!held && detail.starts_with("1 of 9 mutants survive; 1 more were said to, and do not; "), "{detail}");
-    // HY-240, HY-244: the suggested property is something to do, as it would stand in a contract.
+    // HY-240, HY-244: the suggested property becomes a work item, in the form of a contract.
     let item = result.work_items.iter().find(|item| item.action == Action::AddBoundaryProperty).unwrap();
     assert_eq!(item.suggested_property.as_ref().unwrap().name, "prop_refused_value_comes_back");
-    // HY-243: two examples are asserted by nobody.
+    // HY-243: no property asserts two of the examples.
     assert!(result.work_items.iter().any(|item| item.action == Action::ExpandExamples), "{:?}", result.work_items);
-    // HY-245: what a future run should do.
+    // HY-245: suggestions for a future run.
     let suggestion = "Add the property `prop_refused_value_comes_back` for `BoundedStack::push`: push(v) on a full stack = Err(Full(v))";
     assert!(result.witness.suggestions.iter().any(|it| it == suggestion), "{:?}", result.witness.suggestions);
 
-    // HY-164: the adversary is told which functions there are. HY-166: and who has told that is in the result.
+    // HY-164: the adversary is told which functions there are. HY-166: the result names the source of that list.
     let call = stage.calls_of("mutation").remove(0);
     assert!(call.prompt.contains("- `BoundedStack::push`\n- `BoundedStack::pop`\n"), "{}", call.prompt);
     let told_by = result.ground_truth.mutation_targets.unwrap();
@@ -99,7 +99,7 @@ async fn survivors_that_do_not_block_are_reported() {
     );
 }
 
-/// HY-140, HY-187, CON-68: a critical survivor is no success, and all that was found stays in the result.
+/// HY-140, HY-187, CON-68: a run with a critical survivor does not succeed, and all findings stay in the result.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_critical_survivor_is_no_success() {
     let stage = Stage::new(script("RemovedCheck")).await;
@@ -111,7 +111,7 @@ async fn a_critical_survivor_is_no_success() {
     assert!(stage.archive().iter().any(|(_, subject)| subject.starts_with("merge: ")), "{:?}", stage.archive());
 }
 
-/// HY-186, HY-250, CON-69: where survivors block, the tests are strengthened, verified, merged and run again, and attacked again.
+/// HY-186, HY-250, CON-69: if survivors block, the tests are strengthened, verified, merged and run again, and attacked again.
 /// HY-75, HY-152: two specifications, two behaviours.
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_are_strengthened_until_nothing_survives() {
@@ -141,17 +141,17 @@ async fn tests_are_strengthened_until_nothing_survives() {
     assert_eq!(routes[after_merge..], expected);
     assert_eq!(check(&result, Check::MutantsCaught), (true, "0 of 10 mutants survive"));
 
-    // The tests' agent goes on in its conversation, in its own place, and is told what to add and not the change itself.
+    // The tests agent continues its session, in its own place, and is told what to add, but not the mutation itself.
     let [first, second] = &stage.calls_of("tests")[..] else { panic!("{:?}", stage.calls_of("tests")) };
     assert_eq!(second.session, SessionOp::ContinueFrom(first.answered_in.clone().unwrap()));
     assert!(second.workspace.ends_with("r1/tests") && second.files["src/lib.rs"].contains("todo!()"));
-    // HY-253: which round it is. HY-145: of two survivors the one that survived is to be tested.
+    // HY-253: the number of the round. HY-145: of the two reported survivors, the real one is to be tested.
     assert!(second.prompt.contains("This is round 1 of at most 5."), "{}", second.prompt);
     assert_eq!(
         second.prompt.matches("- `prop_refused_value_comes_back` (Boundary), for `BoundedStack::push`").count(),
         1
     );
-    // HY-07: the adversary is a stranger each time, and reads what there is then.
+    // HY-07: the adversary has a fresh session each time, and reads the current code.
     let [before, after] = &stage.calls_of("mutation")[..] else { panic!("{:?}", stage.calls_of("mutation")) };
     assert!(matches!((&before.session, &after.session), (SessionOp::StartFresh(_), SessionOp::StartFresh(_))));
     assert_ne!(before.answered_in, after.answered_in);
@@ -159,11 +159,11 @@ async fn tests_are_strengthened_until_nothing_survives() {
     assert!(after.files["tests/properties.rs"].contains("Err(Full(value))"));
     let log = stage.git(&["log", "-2", "--format=%s", "main"]);
     assert_eq!(log, "merge: stronger tests and implementation together\ntests: look at what comes back");
-    // HY-254: nobody implements it again.
+    // HY-254: the implementation is not written again.
     assert_eq!(stage.calls_of("impl").len(), 1);
 }
 
-/// HY-186, CON-69: the rounds are budgeted, and what survives them is the reason.
+/// HY-186, CON-69: the rounds have a budget; the remaining survivors are the reason for the end.
 #[tokio::test(flavor = "multi_thread")]
 async fn survivors_that_block_end_the_run_when_the_rounds_are_used_up() {
     let script = script("BoundaryMutation");
@@ -184,7 +184,8 @@ async fn survivors_that_block_end_the_run_when_the_rounds_are_used_up() {
     assert_eq!(found(&result).survivors.len(), 1);
 }
 
-/// HY-74, HY-186: a mutant that has survived is tried again in each later round, though the adversary of that round finds nothing.
+/// HY-74, HY-186: a mutant that has survived is tried again in each later round, even if the adversary of that round does not
+/// report it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_survivor_that_nobody_reports_again_is_tried_again() {
     let script = script("BoundaryMutation");
@@ -205,7 +206,7 @@ async fn a_survivor_that_nobody_reports_again_is_tried_again() {
     assert_eq!((found.output.survivors.len(), found.tried_again, found.survivors.len()), (0, 1, 1));
 }
 
-/// HY-250: who strengthens tests, and takes away one that was verified, is told which, and asked again.
+/// HY-250: an agent that removes a verified test while strengthening is told which, and asked again.
 #[tokio::test(flavor = "multi_thread")]
 async fn strengthening_takes_no_verified_test_away() {
     let mut fewer = AgentScript::of(Scenario::Happy).turn("tests").asked("# Strengthen the tests");
@@ -224,8 +225,8 @@ async fn strengthening_takes_no_verified_test_away() {
     assert!(stage.git(&["show", "main:tests/properties.rs"]).contains("fn prop_examples()"));
 }
 
-/// HY-24, HY-33, HY-67: an adversary that writes is found out. What it says does not count, and where it does not block the run lands.
-/// HY-190: numbers that cannot be are no report either; its agent is asked again.
+/// HY-24, HY-33, HY-67: an adversary that writes is detected. Its report does not count, and if it does not block, the run lands.
+/// HY-190: a report with impossible numbers is invalid; its agent is asked again.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_adversary_beside_the_run_cannot_fail_it() {
     let writes =
@@ -247,7 +248,7 @@ async fn an_adversary_beside_the_run_cannot_fail_it() {
     assert_eq!(impossible.calls_of("mutation").len(), 3);
 }
 
-/// HY-257, CON-67: the exit waits for the adversary until a deadline, and not for ever. Below is what becomes of what it finds later.
+/// HY-257, CON-67: the exit waits for the adversary until a deadline, and not for ever. Its later findings are tested below.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_run_does_not_wait_for_ever() {
     let mut stage = Stage::quick(script("RemovedCheck")).await;
@@ -262,9 +263,9 @@ async fn the_run_does_not_wait_for_ever() {
     assert_eq!(check(&result, Check::MutantsCaught), (false, detail.as_str()));
 }
 
-/// A run that has not waited for its adversary, which is at work; the journal, and whoever lets it answer.
+/// A run that has ended while its adversary works; the journal, and the flag that lets the adversary answer.
 async fn ended_before_its_adversary(keep: bool) -> (Stage, Arc<MemoryJournal>, &'static AtomicBool) {
-    // It has to be at work when the run ends: a machine that is slow needs longer for that.
+    // The adversary has to be at work when the run ends, for which a slow machine needs longer.
     for seconds in [1, 4, 16, 64] {
         let (mut stage, journal) = (Stage::quick(script("RemovedCheck")).await, Arc::new(MemoryJournal::new()));
         let may_answer: &'static AtomicBool = Box::leak(Box::default());
@@ -284,9 +285,9 @@ async fn ended_before_its_adversary(keep: bool) -> (Stage, Arc<MemoryJournal>, &
     panic!("the adversary is not asked within a minute");
 }
 
-/// HY-257, CON-67: what is found after the deadline is an addendum to the run in its journal, where its places are kept; nobody tries it any
-/// more, and the result stays what it was. Where they are not, nobody can tell any more what the adversary has read, and whether it has
-/// written: its findings do not count, and the addendum says so.
+/// HY-257, CON-67: if the run's places are kept, findings after the deadline are an addendum to the run in its journal; they are
+/// not tried, and the result is unchanged. If the places are gone, it cannot be checked what the adversary has read, and whether
+/// it has written: its findings do not count, and the addendum says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_found_late_is_an_addendum() {
     let both = tokio::join!(ended_before_its_adversary(true), ended_before_its_adversary(false));

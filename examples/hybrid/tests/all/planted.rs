@@ -1,4 +1,4 @@
-//! Files that git does not show and cargo would read.
+//! Files that git does not show but cargo would read.
 
 use crate::agent_script::AgentScript;
 use crate::stage::Stage;
@@ -12,7 +12,7 @@ fn planted(role: Role, path: &str) -> HybridFailure {
     HybridFailure::BarrierBroken { violations: vec![violation] }
 }
 
-/// A directory that ignores itself, with a compiler of the agent's in it.
+/// A directory that ignores itself, with the agent's own compiler in it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrapper_in_a_directory_that_ignores_itself_never_runs() {
     let outside = tempfile::tempdir().unwrap();
@@ -31,7 +31,7 @@ async fn a_wrapper_in_a_directory_that_ignores_itself_never_runs() {
     assert_eq!(failure, planted(Role::Implementation, ".cargo/config.toml"));
 }
 
-/// A runner that says of every test that it fails, so that tests which check nothing look red.
+/// A runner that reports every test as failed, so that tests that check nothing look red.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_runner_of_the_agents_does_not_make_a_test_red() {
     let outside = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ async fn a_runner_of_the_agents_does_not_make_a_test_red() {
     assert_eq!(failure, planted(Role::Tests, ".cargo/config.toml"));
 }
 
-/// A toolchain of the agent's, which the exclude file of its clone hides.
+/// The agent's own toolchain file, hidden by the exclude file of its clone.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_toolchain_file_that_git_was_told_to_ignore_is_a_violation() {
     let script = AgentScript::of(Scenario::Happy).with("impl", |turn| {

@@ -1,4 +1,4 @@
-//! Tests that are not red on the stubs go back to their agent, while the budget lasts.
+//! Tests that are not red on the stubs go back to their agent, within the budget.
 
 use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check};
@@ -18,11 +18,10 @@ const NAMES: [&str; 7] = [
     "prop_examples",
 ];
 
-/// Holds a second call of the tests agent against the first, and gives both.
+/// Compares the second call of the tests agent with the first, and gives both.
 ///
 /// HY-262, CON-74: it finds the skeleton again, and the refused head is kept. HY-254, CON-52: the implementation's agent is
-/// not called again. PRG-23: the conversation is continued. PRG-36: what it is told is what it was told, and the
-/// feedback.
+/// not called again. PRG-23: the session is continued. PRG-36: its prompt is the first prompt with the feedback added.
 fn second_turn(stage: &Stage, refused_file: &str) -> (Call, Call) {
     let [first, second] = <[Call; 2]>::try_from(stage.calls_of("tests")).unwrap();
     assert_eq!(second.session, SessionOp::ContinueFrom(first.answered_in.clone().unwrap()));
@@ -43,7 +42,7 @@ fn second_turn(stage: &Stage, refused_file: &str) -> (Call, Call) {
     (first, second)
 }
 
-/// HY-03, HY-149, HY-173: one property of seven passes on the stubs, its agent says that all fail, and is found out.
+/// HY-03, HY-149, HY-173: one property of seven passes on the stubs; its agent's claim that all fail is detected as false.
 #[tokio::test(flavor = "multi_thread")]
 async fn trivial_tests_are_written_again() {
     let script = AgentScript::of(Scenario::TrivialTests);
@@ -61,11 +60,11 @@ async fn trivial_tests_are_written_again() {
         assert!(second.prompt.contains(&format!("- `{name}`\n")), "{name}");
     }
     assert!(second.prompt.contains("What to do: Call the functions of the contract in every property and compare"));
-    // Names cross once there are some; code does not (HY-29, HY-11).
+    // Names may be shared once there are some; code may not (HY-29, HY-11).
     assert!(second.prompt.contains("## What the other side works on\n\n- `BoundedStack::with_capacity`\n"));
     assert!(!second.prompt.contains("self.items"));
 
-    // HY-46, HY-47, HY-48: the join waits for the new tests alone.
+    // HY-46, HY-47, HY-48: the join waits only for the new tests.
     let trace = stage.trace();
     let routes = [
         "blind → verify",
@@ -104,8 +103,8 @@ async fn tests_that_do_not_compile_are_written_again() {
     assert_eq!(refused.summary().last().unwrap(), "Self-verified: yes; 0 of 7 seen to fail on the stubs");
 }
 
-/// HY-255, HY-258: the loop ends with its budget, here of one: first tests that do not compile, then (HY-173) tests of
-/// which every one passes.
+/// HY-255, HY-258: the loop ends with its budget, here of one: first tests that do not compile, then (HY-173) tests that
+/// all pass.
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_are_refused_only_so_often() {
     let scenario = AgentScript::of(Scenario::TestsDoNotCompile);
@@ -120,11 +119,11 @@ async fn tests_are_refused_only_so_often() {
     assert!(last_feedback.why_rejected.ends_with(&NAMES.join(", ")), "{}", last_feedback.why_rejected);
     assert_eq!((stage.calls_of("tests").len(), stage.calls_of("impl").len()), (2, 1));
     assert!(!check(&result, Check::TestsFailOnSkeleton).0);
-    // What their agent says of them is not what was seen.
+    // The agent's claim contradicts the observation.
     let seen = (false, "the agent says so, but not every one fails");
     assert_eq!(check(&result, Check::TestsFailForTheirAgent), seen);
     assert!(check(&result, Check::ImplementationBuilds).0);
-    // Everything that was written can be looked at: the skeleton, both tries, the implementation.
+    // Everything that was written is kept: the skeleton, both tries, the implementation.
     let mut subjects: Vec<String> = stage.archive().into_iter().map(|(_, subject)| subject).collect();
     subjects.sort();
     let phases: Vec<&str> = subjects.iter().filter_map(|subject| Some(subject.split_once(':')?.0)).collect();

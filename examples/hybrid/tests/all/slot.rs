@@ -1,21 +1,21 @@
-//! Directories for stages, taken and given back.
+//! Directories for stages, which are taken and given back.
 //!
-//! Builds know a worktree by its path and keep its artefacts, about twenty megabytes a run. Tests that begin where an
-//! earlier one has left replace its artefacts instead of piling up their own.
+//! Builds identify a worktree by its path and keep its artefacts, about twenty megabytes for each run. Tests that
+//! reuse a directory replace the artefacts there instead of adding more.
 
 use crate::artefacts::place;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// A directory that nobody else uses, in this process or another, until this is dropped.
+/// A directory that is used exclusively, across processes, until this is dropped.
 pub(crate) struct Slot {
     directory: PathBuf,
-    /// Locked for as long as it is open.
+    /// The lock, held while the file is open.
     _lock: File,
 }
 
 impl Slot {
-    /// The first free one, empty.
+    /// The first free directory, emptied.
     pub(crate) fn take() -> Self {
         let slots = place().join("stages");
         fs::create_dir_all(&slots).unwrap();
@@ -32,7 +32,7 @@ impl Slot {
         unreachable!("there are as many slots as are wanted")
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub(crate) fn path(&self) -> &Path {
         &self.directory
     }
@@ -46,7 +46,7 @@ impl Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // What a failed test has left is for whoever wants to look.
+        // The files of a failed test are kept for inspection.
         if !std::thread::panicking() {
             self.clear();
         }

@@ -19,22 +19,22 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use tokio::sync::OnceCell;
 
-/// A repository for one test, and whoever works in it.
+/// A repository for one test, and the agents that work in it.
 pub(crate) struct Stage {
     pub(crate) task: Task,
     pub(crate) agent: Arc<Watched>,
-    /// Where the user's branch was before the run.
+    /// The commit of the user's branch before the run.
     pub(crate) base: String,
-    /// A file that the sink makes once a node has finished.
+    /// A file that the event sink creates once a node has finished.
     signal: Option<(&'static str, PathBuf)>,
     events: Arc<Mutex<Vec<Event>>>,
     slot: Slot,
 }
 
-/// What is wrong with the implementation that the demonstration's scenario of a fix begins with.
+/// The bug in the implementation with which the demonstration's fix scenario begins.
 const BUG: &str = "self.items.len\\(\\) > self.capacity";
 
-/// The seed's repository, laid out and built once a process.
+/// The seed's repository, made and built once in each process.
 static SEED: OnceCell<Slot> = OnceCell::const_new();
 
 impl Stage {
@@ -50,9 +50,9 @@ impl Stage {
         copy(&seed, &repository);
         let events = Arc::default();
         let mut task = Task::parse("spec.toml", demo::SPEC, SpecFormat::Toml).unwrap();
-        // Starting a language server takes longer than most runs: tests that are about it say so.
+        // Starting a language server takes longer than most runs, so only tests about it use one.
         task.language_server = "no-such-server".into();
-        // So does trying mutants.
+        // The same holds for trying mutants.
         task.mechanical_mutants = 0;
         Self {
             task,
@@ -64,8 +64,8 @@ impl Stage {
         }
     }
 
-    /// The same where nothing is compiled, for what is not about verdicts: every build passes, and the tests fail while the implementation
-    /// has a stub, or the bug of the demonstration. What the agents write, the graph, git and the checks of the source are as ever.
+    /// The same without compilation, for tests that are not about verdicts: every build passes, and the tests fail while the
+    /// implementation has a stub, or the bug of the demonstration. Agents, graph, git and source checks are unchanged.
     pub(crate) async fn quick(script: AgentScript) -> Self {
         let mut stage = Self::new(script).await;
         let holds = format!("! grep -qE 'todo!|{BUG}' src/lib.rs");
@@ -105,7 +105,7 @@ impl Stage {
         run(Settings { keep, ..self.settings() }).await.unwrap()
     }
 
-    /// What a run over it is told.
+    /// The settings of a run over it.
     pub(crate) fn settings(&self) -> Settings {
         let (events, signal) = (self.events.clone(), self.signal.clone());
         let sink = move |event: Event| {
@@ -137,7 +137,7 @@ impl Stage {
         self.slot.path().join("repository")
     }
 
-    /// Where a worktree of the run is.
+    /// The path of a worktree of the run.
     pub(crate) fn worktree(&self, place: &str) -> PathBuf {
         self.slot.path().join("worktrees/r1").join(place)
     }
@@ -156,7 +156,7 @@ impl Stage {
         git(&self.repository(), arguments)
     }
 
-    /// The commits that the run kept for whoever wants to look: the name of each and the subject.
+    /// The commits that the run kept in the archive: the name and the subject of each.
     pub(crate) fn archive(&self) -> Vec<(String, String)> {
         let references = self.git(&["for-each-ref", "--format=%(refname) %(subject)", "refs/interlocking/archive"]);
         let lines = references.lines().map(|line| {
@@ -166,9 +166,9 @@ impl Stage {
         lines.collect()
     }
 
-    /// Holds a success against the repository, and gives the result.
+    /// Compares a success with the repository, and gives the result.
     ///
-    /// HY-25, HY-26: `main` is where the run put it, its files with it, and nothing of the run is left over.
+    /// HY-25, HY-26: `main` is at the run's commit, with its files, and nothing of the run is left.
     #[track_caller]
     pub(crate) fn assert_landed(&self, ended: &Ended) -> HybridResult {
         let result = ended.result.clone().unwrap();
@@ -181,10 +181,10 @@ impl Stage {
         result
     }
 
-    /// Holds a failure against the repository, and gives the result and its reason.
+    /// Compares a failure with the repository, and gives the result and its reason.
     ///
-    /// HY-25, CON-70: `main` is untouched. HY-26: the worktrees are gone. HY-258, CON-81: there is a result all the same, with
-    /// a typed reason and with what had been gathered until then.
+    /// HY-25, CON-70: `main` is untouched. HY-26: the worktrees are gone. HY-258, CON-81: there is a result all the same, with a
+    /// typed reason and everything that was gathered until then.
     #[track_caller]
     pub(crate) fn assert_not_landed(&self, ended: &Ended) -> (HybridResult, HybridFailure) {
         let result = ended.result.clone().unwrap();
@@ -207,19 +207,19 @@ impl Stage {
         assert_eq!(self.git(&["status", "--porcelain"]), "");
         self.git(&["fsck", "--strict"]);
         assert_eq!(result.lattice().checks().len(), 9);
-        // HY-246: every call is paid for, whatever came of it.
+        // HY-246: every call is counted, whatever its result.
         assert_eq!(result.total_cost, ended.ledger.total().cost);
     }
 }
 
-/// What came of a check.
+/// The result of a check.
 #[track_caller]
 pub(crate) fn check(result: &HybridResult, check: Check) -> (bool, &str) {
     let report = result.lattice().checks().iter().find(|report| report.check == check).unwrap();
     (report.status == VerificationStatus::Verified, &report.detail)
 }
 
-/// The git program, which reads no configuration but the repository's own.
+/// The git program, which reads only the repository's configuration.
 #[track_caller]
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
     let output = Command::new("git")

@@ -33,7 +33,7 @@ fn summary(row: &NodeRow) -> String {
     text
 }
 
-/// Each node's kind, what it takes, and where it leads.
+/// Each node's kind, its input, and its targets.
 #[test]
 fn nodes_take_and_lead_as_they_should() {
     let table = Hybrid::net().table();
@@ -43,11 +43,12 @@ fn nodes_take_and_lead_as_they_should() {
         ["types", "tests", "implementation", "fix"].iter().all(|name| witness.observes.iter().any(|it| it == name))
     );
     assert_eq!((witness.kind, witness.report.as_deref()), (NodeKind::Observer, Some("WitnessReport")));
-    // HY-55, HY-37: a HybridResult comes out, a StackSpec goes in.
+    // HY-55, HY-37: the input is a StackSpec, and the output a HybridResult.
     assert_eq!(table.output, "HybridResult");
     assert!(table.nodes[0].entry && table.nodes[0].name == "types");
     let rows = [
-        // HY-38, HY-39, HY-40. CON-43: one agent's answer goes two ways at once, to each what it takes. CON-87: payloads have their own names.
+        // HY-38, HY-39, HY-40. CON-43: one agent's answer goes to two targets, to each the part that it takes. CON-87: payloads
+        // have their own names.
         ("types", "Llm(StackSpec) ⇒ skeleton, adversary → exit"),
         ("skeleton", "Logic(TypesResult) → gate, exit"),
         ("adversary", "Llm(TypesAgentOutput) → gate"),
@@ -68,7 +69,7 @@ fn nodes_take_and_lead_as_they_should() {
         // HY-50, HY-51
         ("validate", "Logic(MergedState) → post_validate, fix, exit"),
         ("fix", "Llm(ValidationFailure) → validate, exit"),
-        // HY-52, HY-53, HY-250. CON-86: what the adversary of mutants takes is its prompt's context.
+        // HY-52, HY-53, HY-250. CON-86: the input of the mutation adversary is its prompt's context.
         ("post_validate", "Logic(ValidatedState) → finish, mutation ⇢ mutation_advisory"),
         ("mutation", "Llm(MutationTemplateCtx) → settle"),
         ("settle", "Logic(MutationAdversaryResult) → finish, mutation_fix"),
@@ -79,7 +80,7 @@ fn nodes_take_and_lead_as_they_should() {
     for (name, expected) in rows {
         assert_eq!(summary(row(name)), expected, "{name}");
     }
-    // Agents' nodes: template, schema and place, and whether they may write.
+    // The agents' nodes: template, schema and place, and whether they may write.
     let agents = [
         ("types", "TypesTpl<'_>", "TypesAgentOutput", "skeleton", false),
         ("adversary", "TypeAdversaryTpl<'_>", "TypeAdversaryOutput", "types-review", true),
@@ -92,13 +93,13 @@ fn nodes_take_and_lead_as_they_should() {
         ("mutation_advisory", "MutationAdversaryTpl<'_>", "MutationAdversaryOutput", "mutation-review", true),
         ("mutation_fix", "MutationFixTpl<'_>", "TestsAgentOutput", "tests", false),
     ];
-    // CON-65: the task is the entry's; no other node is given it as its input, and handlers ask the run.
+    // CON-65: the task is the entry's input, and no other node's; handlers ask the run for it.
     let with_task = table.nodes.iter().filter(|row| row.input.as_deref() == Some("StackSpec"));
     assert_eq!(with_task.map(|row| row.name.as_str()).collect::<Vec<_>>(), ["types"]);
     for (name, prompt, output, workspace, read_only) in agents {
         let row = row(name);
-        // HY-56, TC-22: no node pins a model of one vendor: whoever plays its role has one. CON-94: the place is a name, and the run knows
-        // where that is.
+        // HY-56, TC-22: no node names a vendor's model: the agent of its role has one. CON-94: the place is a name, which the run
+        // resolves.
         assert_eq!(row.model, None, "{name}");
         assert_eq!((row.prompt.as_deref(), row.output.as_deref()), (Some(prompt), Some(output)), "{name}");
         assert_eq!((row.workspace.as_deref(), row.read_only), (Some(workspace), read_only), "{name}");

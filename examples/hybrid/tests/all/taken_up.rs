@@ -19,7 +19,7 @@ async fn again(stage: &Stage, journal: &Arc<MemoryJournal>) -> (Run<Hybrid>, Und
     (run.with_journal(journal.clone()), under_way)
 }
 
-/// The journal has the run's end, and its process has not told it: the next one does, and nothing is done again.
+/// The journal has the run's end, but its process has not reported it: the next process does, and nothing is repeated.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_ended_and_was_not_told_is_told() {
     let stage = Stage::quick(AgentScript::of(Scenario::Happy)).await;
@@ -44,7 +44,7 @@ async fn a_run_that_ended_and_was_not_told_is_told() {
     assert_eq!(stage.assert_landed(&once_more), result);
 }
 
-/// HY-25: what is in the user's way is not touched, and the run lands when it is tried again.
+/// HY-25: user files that block the landing are not touched, and the run lands when it is retried.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_could_not_land_is_landed_by_a_retry() {
     let stage = Stage::quick(AgentScript::of(Scenario::Happy)).await;
@@ -66,10 +66,10 @@ async fn a_run_that_could_not_land_is_landed_by_a_retry() {
     assert_eq!(stage.agent.calls().len(), calls);
 }
 
-/// What a suspended run has is left in place, and the run goes on from there.
+/// The files of a suspended run stay in place, and the run goes on from there.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_suspended_run_keeps_its_worktrees_and_goes_on() {
-    // A turn that is cancelled is used up.
+    // A cancelled turn is used up.
     let script = AgentScript::of(Scenario::Happy);
     let adversary = script.turn("adversary");
     let stage = Stage::quick(script.then(adversary)).await;
@@ -93,8 +93,8 @@ async fn a_suspended_run_keeps_its_worktrees_and_goes_on() {
     assert_eq!(result.witness.narrative.matches("types went on to ").count(), 1);
 }
 
-/// A journal that does not say what the run did says so: nothing is made of a memory that nobody has, and another process
-/// can tell what came of the run.
+/// A journal that cannot be read is reported as such: no result is made up, and another process can report the run's
+/// result later.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_whose_journal_cannot_be_read_is_not_concluded() {
     let writes = |adversary: &mut Turn| adversary.write("src/lib.rs", "// Broken on purpose.\n");

@@ -1,4 +1,4 @@
-//! A run's events, as the order of its nodes.
+//! The order of a run's nodes, from its events.
 
 use interlocking::runtime::Event;
 use interlocking::runtime::event::{EventKind, Name, Targets};
@@ -17,7 +17,7 @@ struct Step {
 #[derive(Debug, Clone, PartialEq)]
 enum What {
     Started,
-    /// Where it went.
+    /// The node's target.
     Finished(String),
     Failed,
     Cancelled,
@@ -48,19 +48,19 @@ impl Trace {
         self.0.iter().position(|step| step.node == node && step.visit == visit && what(&step.what))
     }
 
-    /// When a visit started, as a position in the order of things; panics if it did not.
+    /// The position of a visit's start in the trace; panics if it did not start.
     #[track_caller]
     pub(crate) fn start(&self, node: &str, visit: u32) -> usize {
         self.position(node, visit, |what| *what == What::Started)
             .unwrap_or_else(|| panic!("no {node} {visit}: {self:?}"))
     }
 
-    /// When a visit finished, if it did.
+    /// The position of a visit's end in the trace, if it finished.
     pub(crate) fn finished(&self, node: &str, visit: u32) -> Option<usize> {
         self.position(node, visit, |what| matches!(what, What::Finished(..)))
     }
 
-    /// When a visit finished; panics if it did not.
+    /// The position of a visit's end in the trace; panics if it did not finish.
     #[track_caller]
     pub(crate) fn finish(&self, node: &str, visit: u32) -> usize {
         self.finished(node, visit).unwrap_or_else(|| panic!("no end of {node} {visit}: {self:?}"))
@@ -76,7 +76,7 @@ impl Trace {
         self.0.iter().filter(|step| step.node == node && step.what == What::Started).count()
     }
 
-    /// Every finished visit, in order: `node → where it went`.
+    /// Every finished visit, in order: `node → target`.
     pub(crate) fn routes(&self) -> Vec<String> {
         let routes = self.0.iter().filter_map(|step| match &step.what {
             What::Finished(to) => Some(format!("{} → {to}", step.node)),
@@ -92,8 +92,7 @@ impl Trace {
         both_started < first_finished
     }
 
-    /// The visits that started as the very next thing after `position` besides other starts: nothing else happened before
-    /// them.
+    /// The visits that started directly after `position`, with nothing but other starts in between.
     pub(crate) fn started_at_once_after(&self, position: usize) -> Vec<&str> {
         let after = self.0[position + 1..].iter().take_while(|step| step.what == What::Started);
         after.map(|step| &*step.node).collect()

@@ -1,4 +1,4 @@
-//! Types with holes go back, while the budget lasts.
+//! Types with holes go back, within the budget.
 
 use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check};
@@ -16,7 +16,7 @@ async fn a_major_hole_is_closed_before_anything_is_built_on_it() {
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
 
-    // HY-42, HY-172, CON-42: after the repair skeleton and adversary both look again, and only then the gate opens.
+    // HY-42, HY-172, CON-42: after the repair skeleton and adversary both check again, and only then the gate opens.
     let trace = stage.trace();
     let routes = [
         "types → skeleton and adversary",
@@ -31,19 +31,19 @@ async fn a_major_hole_is_closed_before_anything_is_built_on_it() {
     ];
     assert_eq!(trace.routes()[..routes.len()], routes);
     assert!(trace.overlap(("skeleton", 2), ("adversary", 2)));
-    // HY-63, HY-256: it opens once a round. The first round's adversary does not count in the second, although the second round's
-    // skeleton is there long before its adversary.
+    // HY-63, HY-256: it opens once for each round. The first round's adversary does not count in the second, although the second
+    // round's skeleton is done long before its adversary.
     assert!(trace.start("gate", 2) > trace.finish("adversary", 2));
     assert_eq!(trace.visits("gate"), 2);
 
-    // HY-115, HY-168: the repair goes to the session that wrote the types.
+    // HY-115, HY-168: the repair continues the session that wrote the types.
     let (types, fix) = (stage.calls_of("types").remove(0), stage.calls_of("types_fix").remove(0));
     assert_eq!(fix.session, SessionOp::ContinueFrom(types.answered_in.unwrap()));
     assert!(fix.prompt.contains("This is repair 1 of at most 5."));
     assert!(fix.prompt.contains("Make the fields private, so that `push` is the only way in."));
     assert!(!fix.prompt.contains("Earlier repairs"));
 
-    // HY-07: the adversary is a stranger each time.
+    // HY-07: the adversary has a fresh session each time.
     let adversaries = stage.calls_of("adversary");
     assert_eq!(adversaries.len(), 2);
     assert!(adversaries.iter().all(|call| matches!(call.session, SessionOp::StartFresh(_))));
@@ -53,7 +53,7 @@ async fn a_major_hole_is_closed_before_anything_is_built_on_it() {
     assert!(adversaries[1].files["src/lib.rs"].contains("    items: Vec<i64>"));
     assert_eq!(adversaries[1].head, stage.git(&["rev-parse", "main~3"]));
 
-    // HY-12, CON-47: both sides are built on the repaired types, and told of the hole.
+    // HY-12, CON-47: both sides build on the repaired types, and are told of the hole.
     for role in ["tests", "impl"] {
         let call = stage.calls_of(role).remove(0);
         assert_eq!(call.head, adversaries[1].head);
@@ -66,7 +66,7 @@ async fn a_major_hole_is_closed_before_anything_is_built_on_it() {
     assert!(check(&result, Check::TypeHoles).0);
 }
 
-/// What was seen of an earlier skeleton is not said of the next one: here the repair has a body, and is not even built.
+/// Observations of an earlier skeleton are not reported for the next one: here the repair has a body, and is not even built.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repair_is_looked_at_anew() {
     let body = "let _ = self.capacity;\n        todo!()";
@@ -80,8 +80,8 @@ async fn a_repair_is_looked_at_anew() {
     assert_eq!(check(&result, Check::SkeletonBuilds), (false, "not reached"));
 }
 
-/// HY-171, HY-112, HY-135, CON-44, CON-45: holes for ever end the run after as many repairs as the task allows, before
-/// another one is paid for.
+/// HY-171, HY-112, HY-135, CON-44, CON-45: if holes remain, the run ends after as many repairs as the task allows, before another
+/// one is paid for.
 #[tokio::test(flavor = "multi_thread")]
 async fn holes_for_ever_need_a_person() {
     let scenario = AgentScript::of(Scenario::TypesHole);
@@ -106,7 +106,7 @@ async fn holes_for_ever_need_a_person() {
     let repairs = stage.calls_of("types_fix");
     assert_eq!((repairs.len(), stage.calls_of("adversary").len()), (2, 3));
     assert_eq!((stage.calls_of("tests").len(), stage.calls_of("impl").len()), (0, 0));
-    // HY-111, HY-170: each repair is told which one it is, and what earlier ones were about.
+    // HY-111, HY-170: each repair is told its number, and the subjects of earlier ones.
     assert!(repairs[0].prompt.contains("This is repair 1 of at most 2."));
     assert!(repairs[1].prompt.contains("This is repair 2 of at most 2."));
     assert!(repairs[1].prompt.contains("- Repair 1: Private fields keep the height within the capacity"));

@@ -1,4 +1,4 @@
-//! An agent that notes what each call finds, and holds calls back until something has happened.
+//! An agent that records the state at each call, and holds calls back until something has happened.
 
 use crate::stage::git;
 use crate::trace::Trace;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The scripted agents, watched.
+/// Scripted agents whose calls are recorded.
 pub(crate) struct Watched {
     scripted: ScriptedAgent,
     repository: PathBuf,
@@ -26,24 +26,24 @@ pub(crate) struct Watched {
 
 type Act = Box<dyn FnOnce() + Send>;
 
-/// What an agent found when it was called.
+/// The state that an agent found when it was called.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) role: String,
     pub(crate) session: SessionOp,
-    /// The session it answered in; none while it has not answered.
+    /// The session in which it answered; `None` while it has not answered.
     pub(crate) answered_in: Option<SessionId>,
     pub(crate) prompt: String,
-    /// What it was told beside its prompt.
+    /// The system prompt.
     pub(crate) system: Option<String>,
     pub(crate) workspace: PathBuf,
-    /// The commit that its workspace was at.
+    /// The commit of its workspace.
     pub(crate) head: String,
     /// Every file of its workspace, by path.
     pub(crate) files: BTreeMap<String, String>,
-    /// The repository's worktrees besides the user's own, by the last two parts of the path, each with its branch.
+    /// The repository's linked worktrees, by the last two parts of the path, each with its branch.
     pub(crate) worktrees: BTreeMap<String, Option<String>>,
-    /// Where the user's branch was.
+    /// The commit of the user's branch.
     pub(crate) main: String,
 }
 
@@ -54,15 +54,15 @@ pub(crate) enum Until {
     Called(&'static str, usize),
     /// A node has finished its visit of this number.
     Finished(&'static str, u32),
-    /// Somebody says so.
+    /// The flag is set.
     Told(&'static AtomicBool),
-    /// Nothing: it is never answered, so whoever called has to be stopped.
+    /// Nothing: the call is never answered, and has to be cancelled.
     Never,
 }
 
 impl Watched {
     pub(crate) fn new(script: Script, repository: PathBuf, events: Arc<Mutex<Vec<Event>>>) -> Self {
-        // What agents do with git reads no configuration but the repository's.
+        // Git in agents' commands reads only the repository's configuration.
         let mut scripted = ScriptedAgent::new(script);
         for (name, value) in [
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
@@ -77,12 +77,12 @@ impl Watched {
         Self { scripted, repository, events, calls: Mutex::default(), holds: Mutex::default(), acts: Mutex::default() }
     }
 
-    /// Holds an agent's call of this number, counted from 1, back.
+    /// Holds back an agent's call with this number, counted from 1.
     pub(crate) fn hold(&self, role: &'static str, number: usize, until: Until) {
         self.holds.lock().unwrap().push((role, number, until));
     }
 
-    /// Does something when an agent is called for the first time.
+    /// Calls `act` when an agent is called for the first time.
     pub(crate) fn when_called(&self, role: &'static str, act: impl FnOnce() + Send + 'static) {
         self.acts.lock().unwrap().push((role, Box::new(act)));
     }
@@ -92,7 +92,7 @@ impl Watched {
         self.calls.lock().unwrap().clone()
     }
 
-    /// The lines of the script that were not played.
+    /// The lines of the turns that were not played.
     pub(crate) fn unused(&self) -> Vec<usize> {
         self.scripted.unused().iter().map(|turn| turn.line).collect()
     }
@@ -110,8 +110,8 @@ impl Watched {
         self.calls.lock().unwrap().iter().filter(|call| call.role == role).count()
     }
 
-    /// Waits for all that this call is held back for; two minutes at most, far longer than anything takes. Whoever still
-    /// waits then waits for what never comes, or should have been stopped.
+    /// Waits for everything for which this call is held back, at most for two minutes, which is far longer than anything
+    /// takes: a longer wait is for an event that never comes, or the call should have been cancelled.
     async fn wait(&self, role: &str, number: usize) {
         let holds = self.holds.lock().unwrap().clone();
         for (_, _, until) in holds.into_iter().filter(|hold| hold.0 == role && hold.1 == number) {
@@ -171,7 +171,7 @@ impl Agent for Watched {
     }
 }
 
-/// Every file below a directory, git's own aside.
+/// Every file below a directory, except git's own.
 pub(crate) fn files_of(directory: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut open = vec![directory.to_owned()];

@@ -1,4 +1,4 @@
-//! A run that is over is taken further: what failed is tried again, a fork goes its own way, and what could not be landed is.
+//! Runs that are over: a failed node is retried, a fork goes its own way, and work that could not land is landed later.
 
 use crate::artefacts::target_directory;
 use crate::program::{Repository, Session, git, without_builds, without_mutants};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// A repository, a journal, and the words of `run` as `r1`, with the task that is written in the journal's place.
+/// A repository, a journal, and the arguments of `run` for `r1`, with the task file beside the journal.
 async fn scene(task: fn(&Path) -> String, players: &[&str]) -> (Repository, Session, Vec<String>) {
     let (repository, session, target) = (Repository::new().await, Session::new(), target_directory());
     let task = task(session.path());
@@ -20,7 +20,7 @@ fn words(words: &[String]) -> Vec<&str> {
     words.iter().map(String::as_str).collect()
 }
 
-/// The demonstration's agents, but the one that implements fails as long as a file is not there.
+/// The demonstration's agents, except that the implementing agent fails until a file exists.
 fn needing(session: &Session, file: &Path) -> String {
     let happy = Scenario::Happy.script();
     let turn = happy.find("agent = \"impl\"").unwrap();
@@ -31,8 +31,8 @@ fn needing(session: &Session, file: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Retried, killed amid that, and resumed: the end is that of a run which nothing has disturbed. What cannot be is refused, and nothing
-/// is done.
+/// Retried, killed during the retry, and resumed: the result is that of an undisturbed run. Impossible requests are refused, and
+/// nothing is done.
 #[tokio::test]
 async fn a_run_that_has_failed_goes_on_at_the_node_that_failed() {
     let script = Session::new();
@@ -50,7 +50,7 @@ async fn a_run_that_has_failed_goes_on_at_the_node_that_failed() {
     assert_eq!(session.beside(), ["r1", "r1.json"], "and beside the journal, what its agents remember");
     let known = Session::done(&session.show("r1"));
 
-    // The repository is gone; then nobody knows where it was.
+    // First the repository is missing, then the record of its location.
     let (path, away) = (repository.path(), repository.path().with_file_name("away"));
     fs::rename(&path, &away).unwrap();
     let refused = session.call(&["resume", "r1", "--retry"]);
@@ -73,7 +73,7 @@ async fn a_run_that_has_failed_goes_on_at_the_node_that_failed() {
     );
     assert!(refused.stderr.contains("  to do: bring the file back from a copy"), "{}", refused.stderr);
     fs::rename(&aside, &file).unwrap();
-    // Somebody has cleared the archive up.
+    // The archive was deleted.
     let archived = git(&path, &["for-each-ref", "--format=%(refname) %(objectname)", "refs/interlocking/archive"]);
     let (name, commit) = archived.split_once(' ').unwrap();
     let pack = format!("{}.git", path.display());
@@ -105,7 +105,7 @@ async fn a_run_that_has_failed_goes_on_at_the_node_that_failed() {
     assert_eq!(repository.traces().differences(&before), [""; 0]);
     assert_eq!(session.beside(), ["r1.json"]);
 
-    // One that is over tells again how it ended, whatever has become of the branch since.
+    // A run that is over reports its end again, whatever has happened to the branch since.
     let user = ["-c", "user.name=A user", "-c", "user.email=user@interlocking.invalid"];
     git(&path, &[&user[..], &["commit", "--quiet", "--allow-empty", "--message", "Notes"]].concat());
     let told = session.call(&["resume", "r1"]);
@@ -116,7 +116,7 @@ async fn a_run_that_has_failed_goes_on_at_the_node_that_failed() {
     assert_eq!(again.exit, Some(2), "{}", again.stderr);
 }
 
-/// A fork has places, agents and an end of its own, and the original stays as it is.
+/// A fork has places, agents and a result of its own, and the original is unchanged.
 #[tokio::test]
 async fn a_fork_goes_to_an_end_of_its_own() {
     let (repository, session, run) = scene(without_mutants, &["--scenario", "happy"]).await;
@@ -162,7 +162,7 @@ async fn a_fork_goes_to_an_end_of_its_own() {
     assert_eq!(session.beside(), ["r1-fork.json", "r1.json"]);
     assert_eq!(session.show("r1")["state"], "finished");
 
-    // What the journal has let go of is let go of here, too.
+    // Files of a run that the journal has dropped are removed here, too.
     assert_eq!(session.call(&["prune", "--keep-last", "0"]).exit, Some(0));
     let (target, task) = (target_directory(), without_builds(session.path()));
     let demonstration =
@@ -171,7 +171,7 @@ async fn a_fork_goes_to_an_end_of_its_own() {
     assert!(!session.path().join("journal/hybrid").exists());
 }
 
-/// A run that succeeded, and was in the way of somebody's changes, is landed when they are out of the way.
+/// A run that succeeded, and could not land because of uncommitted changes, is landed once these are gone.
 #[tokio::test]
 async fn what_could_not_be_landed_is_landed_later() {
     let (repository, session, run) = scene(without_builds, &["--scenario", "happy"]).await;

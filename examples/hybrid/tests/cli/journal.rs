@@ -1,12 +1,12 @@
-//! What the other commands know of a run.
+//! What the other commands show of a run.
 
 use crate::artefacts::target_directory;
 use crate::program::{Ran, git, hybrid, without_builds};
 use serde_json::Value;
 use std::fs;
 
-/// What a run did can be looked at when it is over. The directory that it was started in stays clean: the journal is there,
-/// and git does not see it.
+/// A run can be examined when it is over. The directory in which it was started stays clean: the journal is there, and git
+/// ignores it.
 #[test]
 fn a_run_is_told_by_its_journal() {
     let (place, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -1,11 +1,11 @@
-//! What is there of a run when it is over, however it has ended: its journal, where it was, its commits and nothing else.
+//! What remains of a run when it is over, however it has ended: its journal, its commits and nothing else.
 
 use crate::artefacts::target_directory;
 use crate::program::{Process, Ran, Repository, Session, Traces, without_mutants};
 use std::fs;
 use std::process::Command;
 
-/// A repository and a journal, and what was there before there was a run.
+/// A repository and a journal, and their state before the run.
 struct Scene {
     repository: Repository,
     session: Session,
@@ -19,7 +19,7 @@ impl Scene {
         Self { repository, session, before }
     }
 
-    /// The program, whose temporary files are looked at, too.
+    /// The program. Its temporary files are checked, too.
     fn command(&self, words: &[&str]) -> Command {
         let mut command = self.session.command(words);
         command.env("TMPDIR", self.repository.directory.path().join("temporary"));
@@ -34,7 +34,7 @@ impl Scene {
         self.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// A run whose first agent is at work for as long as one likes.
+    /// A run whose first agent works for as long as the test needs.
     fn slow(&self) -> Process {
         let script = self.session.path().join("slow.toml");
         fs::write(&script, "[[turn]]\nagent = \"types\"\ndelay = \"10m\"\noutput = {}\n").unwrap();
@@ -70,7 +70,7 @@ async fn nothing_is_left_of_a_run_that_failed() {
     scene.assert_nothing_is_left();
 }
 
-/// Whoever executes it clears up.
+/// The process that executes the run cleans up.
 #[tokio::test]
 async fn nothing_is_left_of_a_run_that_was_cancelled_under_way() {
     let scene = Scene::new().await;
@@ -84,7 +84,7 @@ async fn nothing_is_left_of_a_run_that_was_cancelled_under_way() {
     scene.assert_nothing_is_left();
 }
 
-/// Nobody executes it, so whoever cancels it clears up.
+/// No process executes the run, so the process that cancels it cleans up.
 #[tokio::test]
 async fn nothing_is_left_of_a_run_that_was_cancelled_while_it_stood_still() {
     let scene = Scene::new().await;

@@ -1,5 +1,4 @@
-//! What agents say that is not so. Each lie is scripted, and told again and again; the run sees it, ends without success, and its summary
-//! names it.
+//! False claims of agents. Each lie is scripted and repeated; the run detects it, ends without success, and its summary names it.
 
 use crate::program::{Ran, Repository};
 use hybrid::demo::{SPEC, Scenario};
@@ -7,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 
-/// A lie, the reason for which the run ends, and what the summary says of it.
+/// A lie, the reason for which the run ends, and the lie's description in the summary.
 const LIES: [(Scenario, &str, &str); 12] = [
     // HY-03, HY-149.
     (
@@ -63,7 +62,7 @@ const LIES: [(Scenario, &str, &str); 12] = [
     ),
 ];
 
-/// Runs the protocol with a script in which nobody becomes honest, and with one further try.
+/// Runs the protocol with a script in which no agent becomes honest, and with one further try.
 fn ran(scenario: Scenario, repository: &Repository, directory: &Path) -> Ran {
     let (spec, script) = (directory.join("spec.toml"), directory.join(format!("{scenario}.toml")));
     fs::write(&spec, SPEC.replace("maxFixAttempts = 5", "maxFixAttempts = 1")).unwrap();

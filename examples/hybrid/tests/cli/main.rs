@@ -1,4 +1,4 @@
-//! The program itself: what it prints, how it exits, what it leaves behind, and how another process goes on.
+//! The program: its output, its exit codes, what it leaves behind, and how another process resumes a run.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
@@ -28,8 +28,8 @@ fn the_program_says_all_of_itself() {
     help_is_whole::help_is_whole(|words| Ran::of(hybrid(words).output().unwrap()).stdout);
 }
 
-/// HY-238, HY-134, HY-155: the result is printed and kept as JSON that a later run can read, with the nine checks; and
-/// a name that is taken is refused before anything is done.
+/// HY-238, HY-134, HY-155: the result is printed and kept as JSON that a later run can read, with the nine checks; a
+/// name that is taken is refused before anything is done.
 #[test]
 fn the_demonstration_succeeds_and_can_be_kept() {
     let work = tempfile::tempdir().unwrap();
@@ -106,7 +106,7 @@ fn the_demonstration_succeeds_and_can_be_kept() {
     assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 0);
 }
 
-/// Exit code 1: the protocol says no, with a typed reason.
+/// Exit code 1: the protocol's result is negative, with a typed reason.
 #[test]
 fn a_run_without_success_says_why() {
     let work = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn a_run_without_success_says_why() {
     assert_eq!(fs::read_dir(work.path()).unwrap().count(), 0, "nothing is left without --keep");
 }
 
-/// A file that cannot be used is refused before anything is done, with file, line, column and field.
+/// An invalid file is refused before anything is done, with file, line, column and field.
 #[test]
 fn bad_files_are_refused_with_their_place() {
     let directory = tempfile::tempdir().unwrap();
@@ -214,7 +214,7 @@ fn the_graph_is_drawn() {
     assert!(readme.contains(&format!("```mermaid\n{mermaid}```\n")), "put the output of `graph` into README.md");
 }
 
-/// Who plays is looked at before anything is done: every role, each agent's program and key.
+/// Agents are checked before anything is done: every role, each agent's program and key.
 #[test]
 fn agents_that_cannot_play_are_refused_before_anything_is_done() {
     let (work, nothing) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -235,7 +235,7 @@ fn agents_that_cannot_play_are_refused_before_anything_is_done() {
     ] {
         let mut command = hybrid(more);
         command.args(["--work-dir", work.path().join("work").to_str().unwrap()]).env("PATH", nothing.path());
-        // Nothing is called before that is found out.
+        // No program is called before that is found.
         command.env("INTERLOCKING_AGENTS", "allow");
         for key in ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"] {
             command.env_remove(key);
@@ -280,7 +280,7 @@ fn agents_that_cannot_play_are_refused_before_anything_is_done() {
     "#]].assert_eq(&told);
 }
 
-/// The help of the program and of the commands that take options of its own; the others are those of every program.
+/// The help of the program and of its own commands with options; the other commands are the same in every program.
 #[test]
 fn help_says_what_the_program_does() {
     let mut page = String::new();
@@ -315,7 +315,7 @@ async fn uncommitted_changes_are_not_overwritten() {
     let account = ran.json();
     let message = account["result"]["failure"]["NodeFailed"]["failure"]["message"].as_str().unwrap();
     assert!(message.starts_with("main is checked out: ") && message.contains("has uncommitted changes: "), "{message}");
-    // The merged work can be had from where it is kept.
+    // The merged work is available in the archive.
     let kept = account["archived"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
     let merged = kept.clone().find(|name| name.starts_with("refs/interlocking/archive/r2/merge-")).unwrap();
     assert!(ran.stderr.contains(merged), "{}", ran.stderr);
@@ -325,7 +325,7 @@ async fn uncommitted_changes_are_not_overwritten() {
     assert!(repository.is_tidy());
 }
 
-/// Worktrees below the repository would be its files.
+/// Worktrees below the repository would become its files.
 #[tokio::test]
 async fn a_work_directory_inside_the_repository_is_refused() {
     let repository = Repository::new().await;

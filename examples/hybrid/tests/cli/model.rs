@@ -1,4 +1,4 @@
-//! The demonstration's agents as a model behind a real program: it reads, writes, builds and answers, turn by turn.
+//! The demonstration's agents as a model behind a real program, which reads, writes, builds and answers, turn by turn.
 
 use hybrid::demo::Scenario;
 use interlocking_model_server::{Reaction, Request, Script};
@@ -17,18 +17,18 @@ pub(crate) const HEADINGS: [(&str, &str); 7] = [
     ("mutation", "# Find bugs that the tests do not catch"),
 ];
 
-/// How long the first answer of the blind sides takes: time enough to interrupt them at work.
+/// How long the first answer of the blind sides takes: enough time to interrupt them at work.
 const THINKS: Duration = Duration::from_secs(1);
 
-/// One turn of a model: a file, and what it says of it.
+/// One turn of a model: a file, and the report about it.
 struct Act {
     role: String,
     file: Option<(String, String)>,
     answer: Value,
 }
 
-/// A model that takes the protocol through every one of its nodes: types with a hole, which is found and closed; tests of which
-/// one is trivial, which are written again; an implementation with a bug, which is fixed.
+/// A model that takes the protocol through each of its nodes: types with a hole, which is found and closed; tests of which one
+/// is trivial, which are written again; an implementation with a bug, which is fixed.
 pub(crate) fn every_node() -> Script {
     let acts = |scenario| acts(scenario).into_iter();
     let of = |scenario, role: &str, nth: usize| acts(scenario).filter(|act| act.role == role).nth(nth).unwrap();
@@ -46,7 +46,7 @@ pub(crate) fn every_node() -> Script {
         let acts = plays.iter().find(|(name, _)| *name == role).map(|(_, acts)| acts);
         let is_second = match role {
             "tests" => request.prompt().contains("## Your previous tests were refused"),
-            // The hole is closed when no field is public any more: the model has looked.
+            // The hole is closed when no field is public: the model has looked.
             "adversary" => request.texts().any(|text| text.contains("    items: Vec<i64>,")),
             _ => false,
         };
@@ -54,7 +54,7 @@ pub(crate) fn every_node() -> Script {
     })
 }
 
-/// A model that does at once what is asked, in the package in this directory of a repository.
+/// A model that does its task at once, in the package in this directory of a repository.
 pub(crate) fn in_package(package: &'static str) -> Script {
     let mut acts = acts(Scenario::Happy);
     for (path, _) in acts.iter_mut().filter_map(|act| act.file.as_mut()) {
@@ -67,7 +67,7 @@ pub(crate) fn in_package(package: &'static str) -> Script {
     })
 }
 
-/// A model that does at once what is asked, in Python: the same contract, in other files.
+/// The same in Python: the same contract, in other files.
 pub(crate) fn in_python() -> Script {
     let files = [
         ("types", "src/bounded_stack.py", include_str!("python/stubs.py")),
@@ -90,26 +90,26 @@ pub(crate) fn in_python() -> Script {
     })
 }
 
-/// Who is asked, by the heading of the prompt.
+/// The role that is asked, by the heading of the prompt.
 pub(crate) fn role(request: &Request) -> Option<&'static str> {
     let prompt = request.prompt();
     HEADINGS.into_iter().find(|(_, heading)| prompt.contains(heading)).map(|(role, _)| role)
 }
 
-/// The next step of a turn, by how many tools have answered.
+/// The next step of a turn, by the number of tool results.
 fn play(request: &Request, role: &str, acts: &[Act], nth: usize) -> Reaction {
     let place = place(request);
     let act = &acts[nth.min(acts.len() - 1)];
     let at = |path: &str| place.join(path).display().to_string();
     match (request.results().len(), &act.file) {
-        // A program lets a model replace a file only when it has read it; a red team reads what it breaks.
+        // A program lets a model replace a file only after reading it; an adversary reads what it attacks.
         (0, _) => {
             let path = act.file.as_ref().map_or("src/lib.rs", |(path, _)| path);
             let reading = Reaction::tool("Read", json!({ "file_path": at(path) }));
             if ["tests", "impl"].contains(&role) { reading.after(THINKS) } else { reading }
         }
         (1, Some((path, content))) => Reaction::tool("Write", json!({ "file_path": at(path), "content": content })),
-        // One side tries to see what the other one writes, and to build what it has written itself.
+        // One side tries to see the other side's files, and to build its own.
         (2, _) if role == "impl" => {
             Reaction::tool("Read", json!({ "file_path": sibling(&place).join("tests/properties.rs") }))
         }
@@ -120,13 +120,13 @@ fn play(request: &Request, role: &str, acts: &[Act], nth: usize) -> Reaction {
     }
 }
 
-/// Where the program works, as it tells the model.
+/// The program's working directory, as it tells the model.
 pub(crate) fn place(request: &Request) -> PathBuf {
     let line = |line: &str| line.trim().strip_prefix("- Primary working directory: ").map(PathBuf::from);
     request.system().lines().find_map(line).expect("the program says where it works")
 }
 
-/// Where the tests are written, from where the implementation is.
+/// The directory of the tests, given that of the implementation.
 fn sibling(place: &Path) -> PathBuf {
     place.with_file_name("tests")
 }

@@ -1,4 +1,4 @@
-//! A repository of the user's own, which Hybrid has not laid out.
+//! A user's repository, which Hybrid has not created.
 
 use crate::artefacts::target_directory;
 use crate::model::{in_package, in_python};
@@ -54,7 +54,7 @@ impl Own {
         path
     }
 
-    /// The words of a run over it.
+    /// The arguments of a run over it.
     fn run(&self, spec: &Path, more: &[&str]) -> Vec<String> {
         let (repository, work, target) = (self.path(), self.work(), target_directory());
         let paths = [("--repo", &*repository), ("--spec", spec), ("--work-dir", &work), ("--target-dir", &target)];
@@ -62,7 +62,7 @@ impl Own {
         paths.chain(more.iter().map(|word| (*word).to_owned())).collect()
     }
 
-    /// What such a run is refused with, before anything is done.
+    /// The message with which a run is refused before anything is done.
     fn refused(&self, spec: &Path) -> String {
         let words = self.run(spec, &["--scenario", "happy"]);
         let ran = Ran::of(hybrid(&words.iter().map(String::as_str).collect::<Vec<_>>()).output().unwrap());
@@ -91,8 +91,8 @@ const LIMITS: &str =
 const LIMITS_CODE: &str = "pub fn small() -> usize {\n    8\n}\n\n#[cfg(feature = \"large\")]\npub fn large() -> usize {\n    small() * 8\n}\n\n\
     #[cfg(all(test, feature = \"large\"))]\nmod tests {\n    #[test]\n    fn a_large_limit_is_larger() {\n        assert!(super::large() > super::small());\n    }\n}\n";
 
-/// The real Claude Code on one package of a workspace with features and tests of its own: nothing else of it is touched, and what was
-/// tested before is tested with it.
+/// The real Claude Code on one package of a workspace with features and tests of its own: no other file is changed, and the
+/// existing tests are run too.
 #[test]
 fn a_package_of_a_workspace_is_worked_on_by_the_real_claude_code() {
     let Some(claude) = programs::found(programs::claude()) else { return };
@@ -107,7 +107,7 @@ fn a_package_of_a_workspace_is_worked_on_by_the_real_claude_code() {
         ("crates/limits/Cargo.toml", LIMITS),
         ("crates/limits/src/lib.rs", LIMITS_CODE),
     ]);
-    // Cargo drops from the lock file what nobody here needs.
+    // Cargo removes unused crates from the lock file.
     let mut cargo = std::process::Command::new("cargo");
     cargo.args(["update", "--workspace", "--offline"]).current_dir(own.path());
     let resolved = Ran::of(cargo.output().unwrap());
@@ -129,12 +129,12 @@ fn a_package_of_a_workspace_is_worked_on_by_the_real_claude_code() {
     let changed = git(&own.path(), &["diff", "--name-only", &before, "main"]);
     assert_eq!(changed, "crates/stack/src/lib.rs\ncrates/stack/tests/properties.rs");
     let checks = ran.json()["result"]["lattice"].to_string();
-    // Seven properties, the test that was there, and the one that a feature brings.
+    // Seven properties, the existing test, and the test of a feature.
     assert!(checks.contains("9 tests pass"), "{checks}");
 }
 
-/// The Python that has pytest and Hypothesis: `INTERLOCKING_PYTHON`, or the one that `.ci/run` makes. None, said on standard error, where it
-/// is missing; with `CI` set it must be there.
+/// The Python that has pytest and Hypothesis: `INTERLOCKING_PYTHON`, or the one that `.ci/run` makes. If it is missing, `None`,
+/// with a note on standard error; with `CI` set it must be there.
 fn python() -> Option<PathBuf> {
     let usual = programs_directory().join("python/bin/python");
     let python = std::env::var_os("INTERLOCKING_PYTHON").map_or(usual, PathBuf::from);
@@ -143,7 +143,7 @@ fn python() -> Option<PathBuf> {
     }
     let said = format!("there is no {}: run `.ci/run`, or set INTERLOCKING_PYTHON", python.display());
     assert!(std::env::var_os("CI").is_none(), "{said}");
-    // Not by a macro, whose text the harness keeps back from those who only see a test pass.
+    // Written directly, as the test harness captures the output of `eprintln!` and drops it for tests that pass.
     let _ = std::io::stderr().write_all(format!("NOT TESTED: {said}\n").as_bytes());
     None
 }
@@ -152,8 +152,8 @@ fn programs_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs").canonicalize().unwrap()
 }
 
-/// TC-25, HY-156, HY-166: a project in Python, with pytest and Hypothesis. Pyright tells which functions there are, which of them are stubs,
-/// and what the properties call; what nobody tells is in the result.
+/// TC-25, HY-156, HY-166: a project in Python, with pytest and Hypothesis. Pyright finds the functions, which of them are stubs,
+/// and the calls of the properties; the result lists what no tool can check.
 #[test]
 fn a_project_in_python_is_worked_on_by_the_real_claude_code() {
     let (Some(claude), Some(python)) = (programs::found(programs::claude()), python()) else { return };
@@ -168,7 +168,7 @@ fn a_project_in_python_is_worked_on_by_the_real_claude_code() {
         ("tests/test_other.py", "from other import twice\n\n\ndef test_twice() -> None:\n    assert twice(2) == 4\n"),
     ]);
     let before = git(&own.path(), &["rev-parse", "main"]);
-    // What a virtual environment has is its own; the interpreter and its library are elsewhere.
+    // A virtual environment has its own packages; the interpreter and its library are elsewhere.
     let library = python.canonicalize().unwrap().parent().and_then(Path::parent).unwrap().to_owned();
     let environment = python.parent().and_then(Path::parent).unwrap();
     let server = programs_directory().join("node_modules/.bin/pyright-langserver").canonicalize().unwrap();
@@ -188,7 +188,7 @@ fn a_project_in_python_is_worked_on_by_the_real_claude_code() {
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     machine.server.assert_all_matched();
 
-    // Nobody is told of Rust and its tools.
+    // No prompt mentions Rust or its tools.
     for request in machine.server.requests() {
         let (system, prompt) = (request.system(), request.prompt());
         assert!(system.contains("one Python module") && system.contains("Hypothesis"), "{system}");
@@ -206,7 +206,7 @@ fn a_project_in_python_is_worked_on_by_the_real_claude_code() {
     let coverage = &result["testsCoverage"];
     assert!(coverage["toldBy"].as_str().unwrap().starts_with("Pyright"), "{coverage}");
     assert_eq!(coverage["functionsCovered"].as_array().unwrap().len(), 5, "{coverage}");
-    // What a property compares nobody tells, so no example counts.
+    // No tool shows what a property compares, so no example counts.
     assert_eq!((&coverage["examplesCovered"], &coverage["examplesTotal"]), (&0.into(), &10.into()));
     assert_eq!(result["unchecked"], serde_json::json!(["constructs", "canaries", "reached", "assertions"]));
     assert!(ran.stderr.contains("\nUnchecked   whether the code contains what"), "{}", ran.stderr);
@@ -220,7 +220,8 @@ fn the_readme_shows_a_specification_that_can_be_read() {
     assert_eq!(task.spec.impl_path.as_str(), "src/bounded_stack.py");
 }
 
-/// TC-21: the program reads and writes git by itself. Where there is no program but these three, a run goes to its end and lands.
+/// TC-21: the program reads and writes git by itself. With only these three programs on the path, a run reaches its end and
+/// lands.
 #[tokio::test]
 async fn no_git_program_is_needed() {
     let (repository, programs) = (Repository::new().await, tempfile::tempdir().unwrap());
@@ -245,7 +246,7 @@ async fn no_git_program_is_needed() {
     assert!(repository.is_tidy());
 }
 
-/// What a project lacks is told at once, with what to do.
+/// Missing parts of a project are reported at once, with a remedy.
 #[test]
 fn what_a_project_lacks_is_told_before_anybody_is_asked() {
     let own = Own::new(&[

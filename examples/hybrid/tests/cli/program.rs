@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
-/// Where the journals of these tests are: one a call.
+/// The directory of these tests' journals: one for each call.
 static JOURNALS: LazyLock<PathBuf> = LazyLock::new(|| {
     let journals = place().join("journals");
     fs::remove_dir_all(&journals).ok();
@@ -44,12 +44,13 @@ pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-/// The demonstration's task in a file there, of which no mutants are tried: they take most of a run's time.
+/// The demonstration's task, in a file there, without mutants: they take most of a run's time.
 pub(crate) fn without_mutants(directory: &Path) -> String {
     task(directory, "without_mutants.toml", "")
 }
 
-/// The same where nothing is compiled, for what is not about verdicts: every build passes, and the tests fail while there is a stub.
+/// The same without compilation, for tests that are not about verdicts: every build passes, and the tests fail while there is a
+/// stub.
 pub(crate) fn without_builds(directory: &Path) -> String {
     let commands = "buildCommand = [\"true\"]\nharness = \"exitCode\"\ntestCommand = [\"sh\", \"-c\", \"! grep -q 'todo!' src/lib.rs\"]\n";
     task(directory, "without_builds.toml", commands)
@@ -78,13 +79,13 @@ impl Ran {
     }
 }
 
-/// A crate's repository that is not the program's own, and a place for worktrees beside it.
+/// A crate's repository that is not the program's own, and a directory for worktrees beside it.
 pub(crate) struct Repository {
     pub(crate) directory: TempDir,
 }
 
 impl Repository {
-    /// A copy of one that is laid out and built once a process.
+    /// A copy of a repository that is made and built once in each process.
     pub(crate) async fn new() -> Self {
         static FIRST: OnceCell<PathBuf> = OnceCell::const_new();
         let first = FIRST.get_or_init(async || {
@@ -117,14 +118,14 @@ impl Repository {
         run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// What a run may not leave behind: worktrees and branches.
+    /// Whether a run has left no worktrees and no branches.
     pub(crate) fn is_tidy(&self) -> bool {
         let worktrees = git(&self.path(), &["worktree", "list", "--porcelain"]);
         let branches = git(&self.path(), &["branch", "--format=%(refname:short)"]);
         worktrees.matches("worktree ").count() == 1 && branches == "main"
     }
 
-    /// All that a run may not leave behind, whatever becomes of `main` and of the archive.
+    /// Everything that a run must not leave behind, regardless of `main` and of the archive.
     pub(crate) fn traces(&self) -> Traces {
         let (path, root) = (self.path(), self.directory.path());
         let names = |directory: &Path| -> Vec<PathBuf> {
@@ -138,7 +139,7 @@ impl Repository {
         let references = git(&path, &["for-each-ref", "--format=%(refname)"]);
         let references = references.lines().filter(|name| !name.starts_with("refs/interlocking/archive/"));
         Traces {
-            // What is below that lies in there by content or by name of a reference.
+            // Deeper files are named by content or by reference.
             files: directories
                 .into_iter()
                 .flat_map(names)
@@ -152,7 +153,7 @@ impl Repository {
     }
 }
 
-/// What there is of a run beside its journal.
+/// What exists of a run outside its journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Traces {
     files: Vec<PathBuf>,
@@ -163,7 +164,7 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// What differs from others; not git's own files, which `git gc` and `git fetch` move about.
+    /// The differences from another state, except in git's own files, which `git gc` and `git fetch` reorganise.
     pub(crate) fn differences(&self, other: &Self) -> Vec<String> {
         let of = |traces: &Self| -> Vec<String> {
             let files = traces.files.iter().filter(|file| !file.components().any(|part| part.as_os_str() == ".git"));
@@ -179,7 +180,7 @@ impl Traces {
     }
 }
 
-/// The processes that work below a directory, or were told of it, by their command lines.
+/// The processes that work below a directory, or name it in their command lines.
 fn processes_of(directory: &Path) -> Vec<String> {
     let place = directory.to_str().unwrap();
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
@@ -198,7 +199,7 @@ pub(crate) struct Session {
     directory: TempDir,
 }
 
-/// One of them that is under way.
+/// A running process of a session.
 pub(crate) struct Process(Option<Child>);
 
 impl Session {
@@ -224,12 +225,12 @@ impl Session {
         Process::spawn(self.command(arguments))
     }
 
-    /// What is in the journal's directory.
+    /// The names in the journal's directory.
     pub(crate) fn journal(&self) -> Vec<String> {
         Self::names("journal", self.path())
     }
 
-    /// What is kept of runs beside the journal.
+    /// The names of what is kept of runs beside the journal.
     pub(crate) fn beside(&self) -> Vec<String> {
         Self::names("journal/hybrid", self.path())
     }
@@ -241,19 +242,19 @@ impl Session {
         names
     }
 
-    /// What `show` tells of a run.
+    /// The output of `show` for a run.
     pub(crate) fn show(&self, run: &str) -> Value {
         let shown = self.call(&["show", run, "--json"]);
         assert_eq!(shown.exit, Some(0), "{}", shown.stderr);
         shown.json()
     }
 
-    /// Waits until `show` tells something of run `r1`.
+    /// Waits until `is_so` holds of the output of `show` for run `r1`.
     pub(crate) fn wait_until(&self, process: &mut Process, what: &str, is_so: impl Fn(&Value) -> bool) {
         self.wait_until_run(process, "r1", what, is_so);
     }
 
-    /// The same of any run. Asks whenever the journal has changed.
+    /// The same for any run. Asks whenever the journal has changed.
     pub(crate) fn wait_until_run(&self, process: &mut Process, run: &str, what: &str, is_so: impl Fn(&Value) -> bool) {
         let started = Instant::now();
         let (mut asked_at, mut told) = (None, String::new());
@@ -275,7 +276,7 @@ impl Session {
         }
     }
 
-    /// Something that differs whenever a run has been recorded further: when each file of the journal was written, and how long it is.
+    /// A value that differs whenever more was recorded: modification time and size of each file of the journal.
     fn state_of_journal(&self) -> Vec<(PathBuf, u64, SystemTime)> {
         let files = fs::read_dir(self.directory.path().join("journal")).into_iter().flatten().flatten();
         let state = files.filter_map(|file| {
@@ -292,7 +293,7 @@ impl Session {
         self.wait_until(process, &format!("{node} is done"), is_done);
     }
 
-    /// The executions that are done, in the order in which they were recorded: node, visit, record.
+    /// The finished executions, in the order in which they were recorded: node, visit, record.
     pub(crate) fn done(shown: &Value) -> Vec<(String, u64, u64)> {
         let executions = shown["executions"].as_array().unwrap().iter();
         let done = executions.filter(|execution| execution["state"] == "done").map(|execution| {
@@ -310,21 +311,21 @@ impl Process {
         Self(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
     }
 
-    /// Ends it where it stands.
+    /// Kills the process.
     pub(crate) fn kill(&mut self) {
         let mut child = self.0.take().unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
     }
 
-    /// What Ctrl-C does.
+    /// Interrupts the process, like Ctrl-C.
     pub(crate) fn interrupt(&self) {
         let child = self.0.as_ref().unwrap();
         let id = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
         rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
     }
 
-    /// Waits for its end.
+    /// Waits for the process to end.
     pub(crate) fn wait(mut self) -> Ran {
         self.take()
     }

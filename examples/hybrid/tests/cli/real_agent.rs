@@ -1,4 +1,4 @@
-//! The whole protocol with the real Claude Code. Nothing is scripted but the model: a server on loopback plays it.
+//! The whole protocol with the real Claude Code. Only the model is scripted: a server on loopback plays it.
 
 use crate::artefacts::target_directory;
 use crate::model::{HEADINGS, every_node, place, role};
@@ -10,10 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A key that nobody has, and that is looked for in everything.
+/// A fake key, for which all output is searched.
 const KEY: &str = "sk-ant-api03-hybrid-canary-7d1c";
 
-/// A machine with Claude Code on it: a home, a path, and where the provider is.
+/// A machine with Claude Code: a home, a path, and the address of the provider.
 pub(crate) struct Machine {
     pub(crate) session: Session,
     pub(crate) server: ModelServer,
@@ -42,8 +42,8 @@ impl Machine {
     }
 }
 
-/// Every node, with an interrupt in the middle: `resume` needs no option to go on with the same agents. What the agents write
-/// is built and tested by the program itself, and lands on `main`.
+/// Every node, with an interrupt in the middle: `resume` needs no option to go on with the same agents. The program itself
+/// builds and tests the agents' work, and lands it on `main`.
 #[tokio::test]
 async fn the_protocol_is_run_with_the_real_claude_code() {
     let Some(claude) = programs::found(programs::claude()) else { return };
@@ -82,7 +82,7 @@ fn every_node_has_run(machine: &Machine) {
     let table: Value = machine.session.call(&["graph", "json"]).json();
     let all: BTreeSet<&str> =
         table["nodes"].as_array().unwrap().iter().map(|node| node["name"].as_str().unwrap()).collect();
-    // Nothing conflicts, survivors do not block, and what works beside the run is none of its steps.
+    // Nothing conflicts, survivors do not block, and nodes beside the graph are not steps of the run.
     let others = ["conflict", "mutation", "mutation_fix", "settle", "mutation_advisory", "witness"];
     assert_eq!(&nodes - &BTreeSet::from(others), &all - &BTreeSet::from(others));
     let visits = |name: &str| done.iter().filter(|(node, ..)| node == name).count();
@@ -102,13 +102,13 @@ fn what_was_written_is_on_main(repository: &Repository, ran: &Ran) {
     }
     git(&at, &["fsck", "--strict"]);
     let mut cargo = Command::new("cargo");
-    // Where what it depends on is compiled.
+    // The directory in which the dependencies are compiled.
     let target = target_directory().join("verdicts");
     cargo.args(["test", "--quiet", "--offline"]).current_dir(&at).env("CARGO_TARGET_DIR", target);
     let tested = Ran::of(cargo.output().unwrap());
     assert_eq!(tested.exit, Some(0), "{}{}", tested.stdout, tested.stderr);
 
-    // Each role keeps to its session, across the interrupt and the refusal, and every call of each has its price.
+    // Each role keeps its session, across the interrupt and the refusal, and every call has a price.
     let calls = account["calls"]["entries"].as_array().unwrap();
     let sessions = |role: &str| -> BTreeSet<&str> {
         calls.iter().filter(|call| call["role"] == role).map(|call| call["session"].as_str().unwrap()).collect()
@@ -124,7 +124,7 @@ fn what_was_written_is_on_main(repository: &Repository, ran: &Ran) {
     assert!(account["usage"]["cost"].as_u64() > Some(0), "{}", account["usage"]);
 }
 
-/// Each agent stands in its own place, and neither of the blind sides was told, or could see, what the other one writes.
+/// Each agent works in its own place, and neither blind side was told, or could see, what the other writes.
 fn everyone_was_asked_in_their_place(requests: &[impl AsRef<Request>]) {
     let mut places: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for request in requests.iter().map(AsRef::as_ref) {

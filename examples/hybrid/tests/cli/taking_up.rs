@@ -1,4 +1,4 @@
-//! A run goes on in another process, however the one before has ended.
+//! A run goes on in another process, however the previous process has ended.
 
 use crate::artefacts::target_directory;
 use crate::program::{Ran, Repository, Session, git, without_mutants};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
-/// Who is called how often, by the agents' own memory: the prompts of each session.
+/// How often each role was called, by the agents' own records: the prompts of each session.
 fn asked(session: &Session) -> Vec<(String, usize)> {
     let memory = session.path().join("journal/hybrid/r1/agents.json");
     let memory: Value = serde_json::from_slice(&fs::read(memory).unwrap()).unwrap();
@@ -15,9 +15,8 @@ fn asked(session: &Session) -> Vec<(String, usize)> {
     sessions.map(|(session, history)| (session.clone(), history.as_array().unwrap().len())).collect()
 }
 
-/// Killed three times, where agents are at work, where places are made, and where they are taken away again: each process
-/// goes on where the journal ends, with no other option than the run's name, and the end is that of a run which nobody has
-/// disturbed.
+/// Killed three times: while agents work, while places are made, and while they are removed. Each process goes on at the end
+/// of the journal, given only the run's name, and the result is that of an undisturbed run.
 #[test]
 fn a_run_that_is_killed_goes_on_in_another_process() {
     let work = tempfile::tempdir().unwrap();
@@ -73,7 +72,7 @@ fn a_run_that_is_killed_goes_on_in_another_process() {
     let asked = asked(&session);
     assert!(asked.contains(&("types-1".to_owned(), 1)), "it was done before the first end: {asked:?}");
 
-    // What it has landed is what the agents wrote, whole, and the tests pass.
+    // The landed files are what the agents wrote, completely, and the tests pass.
     let repository = directory.join("repository");
     assert_eq!(git(&repository, &["rev-parse", "main"]), account["target"]["after"].as_str().unwrap());
     assert_eq!(git(&repository, &["rev-list", "--count", "main"]), "6");
@@ -86,12 +85,12 @@ fn a_run_that_is_killed_goes_on_in_another_process() {
         assert_eq!(fs::read_to_string(repository.join(file)).unwrap(), text, "{file}");
     }
     let mut cargo = Command::new("cargo");
-    // Where what it depends on is compiled.
+    // The directory in which the dependencies are compiled.
     let target = target.join("verdicts");
     cargo.args(["test", "--quiet", "--offline"]).current_dir(&repository).env("CARGO_TARGET_DIR", target);
     let tested = Ran::of(cargo.output().unwrap());
     assert_eq!(tested.exit, Some(0), "{}{}", tested.stdout, tested.stderr);
-    // The account knows of all processes.
+    // The account covers all processes.
     let narrative = account["result"]["witness"]["narrative"].as_str().unwrap();
     for node in all {
         let told = narrative.split("; ").filter(|step| step.starts_with(&format!("{node} went on to "))).count();
@@ -99,8 +98,8 @@ fn a_run_that_is_killed_goes_on_in_another_process() {
     }
 }
 
-/// A refused round is out of the way in the next process as well: the worktree is at the stubs, the agent's session goes on,
-/// and the user's repository has nothing of the run in the end but the work.
+/// A refused round is cleaned up in the next process as well: the worktree is at the stubs, the agent's session goes on, and
+/// in the end the user's repository has nothing of the run except the work.
 #[tokio::test]
 async fn a_run_that_is_killed_after_a_refused_round_goes_on_with_the_next() {
     let repository = Repository::new().await;

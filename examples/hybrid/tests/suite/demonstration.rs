@@ -1,4 +1,4 @@
-//! The demonstration: its files really built and tested, its scripts held against its files.
+//! The demonstration: its files are built and tested, and its scripts are compared with its files.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(work().join(path)).expect("a file of the demonstration")
 }
 
-/// The properties in a file of the demonstration, held against the stubs.
+/// The properties in a file of the demonstration, read together with the stubs.
 fn properties(path: &str) -> TestFile {
     let (stubs, tests) = (text("types/lib.rs"), text(path));
     let (implementation, tests) = (("src/lib.rs", stubs.as_str()), ("tests/properties.rs", tests.as_str()));
@@ -43,8 +43,8 @@ fn answer<T: DeserializeOwned>(turn: &toml::Table) -> T {
     answer.unwrap_or_else(|error| panic!("{:?}: {error}", turn["agent"]))
 }
 
-/// Every script is one, every answer in it parses as its agent's, every path is inside the crate, and what it writes is
-/// one of the plain files beside it, so the two cannot drift apart.
+/// Every script is valid: each answer parses as its agent's output, each path is inside the crate, and the written
+/// content is one of the plain files beside the script, so the two cannot diverge.
 #[test]
 fn scripts_say_what_the_files_say() {
     let mut files = Vec::new();
@@ -67,7 +67,7 @@ fn scripts_say_what_the_files_say() {
                 "mutation" => drop(answer::<MutationAdversaryOutput>(&turn)),
                 other => panic!("{scenario}: who is {other}?"),
             }
-            // Where somebody lies again and again, it is another file than those of the demonstration.
+            // A lie that is repeated writes another file than those of the demonstration.
             let lies = turn.get("times").is_some();
             for write in turn.get("write").and_then(toml::Value::as_array).into_iter().flatten().filter(|_| !lies) {
                 let content = write["content"].as_str().unwrap().to_owned();
@@ -78,7 +78,7 @@ fn scripts_say_what_the_files_say() {
     assert!("nothing".parse::<Scenario>().unwrap_err().to_string().contains("happy"));
 }
 
-/// The happy script's claims hold against its files; the lying scripts' do not. HY-146 by its verdict.
+/// The happy script's claims agree with its files; those of the lying scripts do not. HY-146 by its verdict.
 #[test]
 fn claims_hold_where_they_should() {
     let happy = turns(Scenario::Happy);
@@ -104,10 +104,10 @@ fn claims_hold_where_they_should() {
     assert!(hole.output.holes.iter().any(|hole| hole.severity.blocks()));
 }
 
-/// What the demonstration's agents write, put through cargo itself, without a network.
+/// Runs the files of the demonstration's agents through cargo itself, without network access.
 ///
-/// HY-173, CON-53, CON-54 at the level of single runs: red on the stubs, one passing test found out, broken tests
-/// told from failing ones. HY-154 and HY-161 on the same files.
+/// HY-173, CON-53, CON-54 at the level of single runs: red on the stubs, a passing test detected, broken tests
+/// distinguished from failing ones. HY-154 and HY-161 on the same files.
 #[tokio::test]
 async fn the_demonstration_does_what_it_says() {
     let checkouts = tempfile::tempdir().unwrap();
