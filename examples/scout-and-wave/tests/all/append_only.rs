@@ -4,7 +4,7 @@ use crate::suitability::plan;
 use scout_and_wave::protocol::append_only::{lines_of, only_adds, with_lines};
 use scout_and_wave::protocol::ownership::waves_of;
 
-/// SAW-112: added lines and nothing else; wherever they are.
+/// SAW-112: added lines only, at any position.
 #[test]
 fn a_line_that_changes_or_goes_is_no_addition() {
     for (before, after) in

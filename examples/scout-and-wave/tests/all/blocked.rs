@@ -1,4 +1,4 @@
-//! What blocks a wave that was launched: nothing of it lands.
+//! Causes that block a launched wave: nothing of it lands.
 
 use crate::project::git;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, second_turns, turn, turns, two_waves};
@@ -11,16 +11,16 @@ use scout_and_wave::protocol::state::BlockReason;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// What a wave comes to whose first agent does this, and whose second one does what it should.
+/// The result of a wave whose first agent does this, and whose second agent behaves correctly.
 async fn first_does(first: Turn) -> (BlockReason, Vec<String>, Vec<String>, String) {
     let project = project().await;
     let recorder = passing();
     let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&recorder);
     let (reason, problems) = is_blocked(&project, &test).await;
-    // SAW-44: nothing was merged or built, though the other agent is done.
+    // SAW-44: nothing was merged or built, although the other agent is done.
     assert_eq!(recorder.calls().len(), 0);
     assert_eq!(project.git(&["log", "--all", "--merges", "--format=%s"]), "");
-    // A person ends it: what is committed is kept.
+    // A person stops the run: committed work is kept.
     let ended = test.unblock(json!("stop")).await;
     let Outcome::Finished(SawResult::Stopped { wave: 1, reason: stopped, problems: told }) = ended else {
         panic!("{ended:?}")
@@ -30,7 +30,7 @@ async fn first_does(first: Turn) -> (BlockReason, Vec<String>, Vec<String>, Stri
     (reason, problems, test.states(), archived)
 }
 
-/// The small plan, whole. SAW-48: the gate runs on everything, command by command, in a fresh checkout.
+/// The small plan as a whole. SAW-48: the gate runs on everything, command by command, in a fresh checkout.
 #[tokio::test]
 async fn a_wave_that_is_as_it_should_be_lands() {
     let project = project().await;
@@ -46,7 +46,7 @@ async fn a_wave_that_is_as_it_should_be_lands() {
     assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
 }
 
-/// SAW-40, SAW-25: when an agent begins, the worktrees of all are there, each on its branch.
+/// SAW-40, SAW-25: when an agent begins, the worktrees of all agents are there, each on its branch.
 #[tokio::test]
 async fn all_worktrees_are_there_before_the_first_agent_begins() {
     let project = project().await;
@@ -69,7 +69,7 @@ async fn all_worktrees_are_there_before_the_first_agent_begins() {
     assert_eq!(of_agents, ["wait_for_worktrees", "wait_for_worktrees", "implement", "implement"]);
 }
 
-/// SAW-40: where one agent's worktree cannot be made, as its branch is somebody else's, no agent begins.
+/// SAW-40: if one agent's worktree cannot be made, because its branch is taken, no agent begins.
 #[tokio::test]
 async fn no_agent_begins_where_one_has_no_worktree() {
     let project = project().await;
@@ -104,13 +104,12 @@ async fn a_partial_or_blocked_report_blocks_the_wave() {
         assert_eq!(reason, BlockReason::AgentFailure);
         assert_eq!(problems, [format!("wave1-agent-a reports `{status}`: The format is not known.")]);
         assert_eq!(states.last().unwrap(), "BLOCKED (AgentFailure)");
-        // What both have committed, and the document with their reports, is kept.
+        // The commits of both, and the document with their reports, are kept.
         assert_eq!(archived.lines().filter(|reference| reference.contains("wave1-agent-")).count(), 2, "{archived}");
     }
 }
 
-/// SAW-79, SAW-83, SAW-85: an agent whose report is malformed, or who says in prose what it did, has not reported: what it said counts for
-/// nothing.
+/// SAW-79, SAW-83, SAW-85: an agent whose report is malformed, or is prose, has not reported: its text does not count.
 #[tokio::test]
 async fn an_agent_without_a_report_blocks_the_wave() {
     let mut malformed = turn("A", "a.txt");
@@ -140,7 +139,7 @@ async fn uncommitted_work_blocks_the_wave() {
     );
 }
 
-/// SAW-108: an agent that worked nowhere.
+/// SAW-108: an agent that committed nothing.
 #[tokio::test]
 async fn an_agent_that_did_nothing_blocks_the_wave() {
     let mut first = turn("A", "a.txt");
@@ -153,7 +152,7 @@ async fn an_agent_that_did_nothing_blocks_the_wave() {
     );
 }
 
-/// SAW-71: a commit that is not the branch's.
+/// SAW-71: a reported commit that is not the branch's.
 #[tokio::test]
 async fn a_report_of_another_commit_blocks_the_wave() {
     let mut first = turn("A", "a.txt");
@@ -166,7 +165,7 @@ async fn a_report_of_another_commit_blocks_the_wave() {
     );
 }
 
-/// SAW-13: out of scope without a word.
+/// SAW-13: a file out of scope without a reason.
 #[tokio::test]
 async fn a_file_of_nobody_blocks_the_wave_without_a_reason() {
     let mut first = turn("A", "a.txt");
@@ -176,8 +175,8 @@ async fn a_file_of_nobody_blocks_the_wave_without_a_reason() {
     assert_eq!(problems, ["wave1-agent-a: it touched `shared.txt`, which is not its own, and does not report why"]);
 }
 
-/// SAW-39, SAW-49, SAW-80, SAW-85, SAW-90: two agents whose own files are apart, so that they are launched, touched one file, and one of them does
-/// not say so. Nothing was merged.
+/// SAW-39, SAW-49, SAW-80, SAW-85, SAW-90: two agents with disjoint files, so that they are launched, touched one file, and one
+/// of them does not report it. Nothing was merged.
 #[tokio::test]
 async fn a_file_that_two_touched_blocks_the_wave() {
     let mut first = turn("A", "a.txt");
@@ -191,7 +190,7 @@ async fn a_file_that_two_touched_blocks_the_wave() {
     assert_eq!(states.last().unwrap(), "BLOCKED (Ownership)");
 }
 
-/// SAW-16, SAW-83: the document is nobody's to write but the orchestrator's.
+/// SAW-16, SAW-83: only the orchestrator may write the document.
 #[tokio::test]
 async fn an_agent_that_writes_the_document_blocks_the_wave() {
     let mut first = turn("A", "a.txt");
@@ -204,7 +203,7 @@ async fn an_agent_that_writes_the_document_blocks_the_wave() {
     );
 }
 
-/// SAW-13, SAW-72, SAW-114: with a reason it lands, and what was not reported is listed in the document.
+/// SAW-13, SAW-72, SAW-114: with a reason the wave lands, and the document lists what was not reported.
 #[tokio::test]
 async fn discrepancies_are_listed_in_the_document() {
     let project = project().await;
@@ -224,7 +223,7 @@ async fn discrepancies_are_listed_in_the_document() {
     assert!(text.contains(listed), "{text}");
 }
 
-/// SAW-31, SAW-88: a gate that fails. The commands after it are not run.
+/// SAW-31, SAW-88: a gate that fails. Later commands are not run.
 #[tokio::test]
 async fn a_gate_that_fails_blocks_the_wave() {
     let project = project().await;
@@ -240,8 +239,8 @@ async fn a_gate_that_fails_blocks_the_wave() {
     assert_eq!(test.states().last().unwrap(), "BLOCKED (Verification)");
 }
 
-/// SAW-27: prediction, then the merges, then the worktrees go. Nothing is merged before all reports were looked through, and every worktree
-/// is there until the last branch is merged.
+/// SAW-27: prediction, then the merges, then the removal of the worktrees. Nothing is merged before all reports were checked, and
+/// every worktree is there until the last branch is merged.
 #[tokio::test]
 async fn a_wave_is_predicted_then_merged_and_then_cleaned_up() {
     let project = project().await;
@@ -276,7 +275,7 @@ async fn a_wave_is_predicted_then_merged_and_then_cleaned_up() {
     assert_eq!(*told.lock().unwrap(), order.map(|(what, is_merged, agents)| (what.to_owned(), is_merged, agents)));
 }
 
-/// SAW-28, CON-115: once a wave is merged its worktrees are gone, and its branches are not.
+/// SAW-28, CON-115: once a wave is merged its worktrees are removed, and its branches are kept.
 #[tokio::test]
 async fn the_worktrees_of_a_merged_wave_are_gone() {
     let project = project().await;

@@ -64,8 +64,8 @@ fn request() -> Request {
     Request::Bootstrap { task: "Greetings".to_owned(), document: FilePath::new(DOCUMENT).unwrap() }
 }
 
-/// SAW-95, SAW-96, SAW-35, CON-114: the architect's requirements, packages and contracts are in the document before there is any code; wave 0 is one
-/// agent, alone, and what it makes is there when the others begin, side by side.
+/// SAW-95, SAW-96, SAW-35, CON-114: the document has the architect's requirements, packages and contracts before there is any
+/// code; wave 0 is a single agent, and its work is there when the others begin, concurrently.
 #[tokio::test]
 async fn a_project_begins_with_its_types() {
     let project = Project::of(&FILES).await;
@@ -104,7 +104,7 @@ async fn a_project_begins_with_its_types() {
     assert_eq!(project.file("main", "types.txt"), "by agent T of wave 0\n");
 }
 
-/// SAW-96: a wave 0 of two agents, or one that makes nothing, is no bootstrap.
+/// SAW-96: a wave 0 with two agents, or with an agent that makes nothing, is no bootstrap.
 #[test]
 fn wave_0_is_one_agent_that_makes_the_types() {
     let judged = |design: Value, adds: Option<Value>| {
@@ -121,14 +121,14 @@ fn wave_0_is_one_agent_that_makes_the_types() {
     let mut makes_nothing = design();
     makes_nothing["types"]["creates"] = json!([]);
     assert!(judged(makes_nothing, None).contains(&said.to_owned()));
-    // A plan of the usual sort has no wave 0, whoever says so.
+    // A normal plan has no wave 0, even if it claims so.
     let mut hostile = design()["plan"].clone();
     hostile["first_wave"] = json!(0);
     let schema = serde_json::to_value(schemars::schema_for!(scout_and_wave::protocol::plan::Plan)).unwrap();
     assert_eq!((&schema["additionalProperties"], &schema["properties"]["first_wave"]), (&json!(false), &Value::Null));
 }
 
-/// SAW-95: it is for an empty project.
+/// SAW-95: bootstrap mode is for an empty project.
 #[tokio::test]
 async fn a_project_that_has_code_is_refused() {
     let empty = ["README.md", "LICENSE", ".gitignore", "notes.txt"].map(str::to_owned);
@@ -146,7 +146,7 @@ async fn a_project_that_has_code_is_refused() {
     assert_eq!((failure.node.as_str(), failure.message.as_str()), ("command", said));
 }
 
-/// SAW-02, CON-114: nor does an architect write the types. That is the work of wave 0.
+/// SAW-02, CON-114: an architect does not write the types either: that is the work of wave 0.
 #[tokio::test]
 async fn an_architect_that_writes_is_refused() {
     let project = Project::of(&FILES).await;

@@ -1,4 +1,4 @@
-//! What a run is for: a verdict, a document, or the waves of a document that is there.
+//! The three purposes of a run: a verdict, a document, or the waves of an existing document.
 
 use crate::project::Project;
 use crate::small::{passing, plan, project, script, second_turns, turns, two_waves};
@@ -27,14 +27,14 @@ fn wave() -> Request {
     Request::Wave { document: document() }
 }
 
-/// Every reference, where the checked out branch is, and what the working tree has beside it.
+/// All references, the commit of the checked-out branch, and the uncommitted files of the working tree.
 fn everything(project: &Project) -> [String; 4] {
     let refs = project.git(&["for-each-ref"]);
     let worktrees = project.git(&["worktree", "list", "--porcelain"]);
     [refs, worktrees, project.git(&["status", "--porcelain", "--ignored"]), project.git(&["reflog", "--all"])]
 }
 
-/// SAW-19: a verdict, whatever it is, and nothing is written: no file, commit, branch or reference.
+/// SAW-19: a verdict, positive or negative, and nothing is written: no file, commit, branch or reference.
 #[tokio::test]
 async fn a_check_gives_a_verdict_and_writes_nothing() {
     for (investigations, verdict) in [(json!([]), Verdict::Suitable), (json!(["why"]), Verdict::NotSuitable)] {
@@ -52,7 +52,7 @@ async fn a_check_gives_a_verdict_and_writes_nothing() {
     }
 }
 
-/// SAW-20, SAW-21: `scout` ends with the document, which nobody has approved; SAW-22, SAW-23, CON-99: `wave` in another run, with
+/// SAW-20, SAW-21: `scout` ends with the document, which is not approved yet; SAW-22, SAW-23, CON-99: `wave`, in another run with
 /// a journal of its own, asks for approval, and goes on with the document.
 #[tokio::test]
 async fn a_wave_goes_on_with_a_document_once_it_is_approved() {
@@ -62,7 +62,7 @@ async fn a_wave_goes_on_with_a_document_once_it_is_approved() {
     assert_eq!((document.as_str(), suitability.verdict), (DOCUMENT, Verdict::Suitable));
     let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
     assert_eq!(read.status.state, State::Reviewed);
-    // A person may change it in between, and nobody knows of that but the document.
+    // A person may change it in between; only the document shows that.
     edit(&project, "lines: [three]", "lines: [3]");
 
     let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&passing());
@@ -82,7 +82,7 @@ async fn a_wave_goes_on_with_a_document_once_it_is_approved() {
     assert_eq!((failure.node.as_str(), failure.message), ("command", said));
 }
 
-/// SAW-23: of a document whose first wave is verified nobody asks for approval again.
+/// SAW-23: if the document's first wave is verified, approval is not asked for again.
 #[tokio::test]
 async fn a_wave_goes_on_after_the_last_verified_one() {
     let project = project().await;
@@ -91,7 +91,7 @@ async fn a_wave_goes_on_after_the_last_verified_one() {
     let first = TestRun::new(&project, script()).with_gate(&passing());
     assert!(matches!(first.start().await, Outcome::Waiting { .. }));
     first.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
-    // Its process is gone when the first wave has landed, and its journal with it.
+    // The process ends when the first wave has landed, and its journal is lost.
     assert!(first.resume_until_after("verified").is_none());
     assert_eq!(Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap().status.waves_verified, 1);
     let again = TestRun::of_another_run(&project, script(), "r2").with_gate(&passing());
@@ -103,7 +103,7 @@ async fn a_wave_goes_on_after_the_last_verified_one() {
     assert_eq!(project.file("main", "d.txt"), "by agent D of wave 2\n");
 }
 
-/// A document that is not there, and what to do.
+/// A missing document is reported, with a remedy.
 #[tokio::test]
 async fn a_wave_wants_a_document() {
     let project = project().await;
@@ -112,7 +112,7 @@ async fn a_wave_wants_a_document() {
     assert_eq!(failure.message, said);
 }
 
-/// A person sends the plan back: the scout is told what was said, and its document written over.
+/// A person sends the plan back: the scout is told the reason, and its document is overwritten.
 #[tokio::test]
 async fn a_plan_is_made_anew() {
     let project = project().await;

@@ -1,4 +1,4 @@
-//! Departures from contracts: who comes later is told of them, or does not begin.
+//! Deviations from contracts: later agents are told of them, or do not begin.
 
 use crate::small::{blocks, passing, project, script_telling_later, second_turns, turns, two_waves};
 use crate::stopped::edit;
@@ -9,7 +9,8 @@ use scout_and_wave::graph::{BlockedQuestion, SawResult};
 use scout_and_wave::protocol::state::BlockReason;
 use serde_json::{Value, json};
 
-/// The script of two waves in which agent A reports these deviations, and those of the second wave work only if they are told these words.
+/// The script of two waves in which agent A reports these deviations, and the agents of the second wave work only if they are
+/// told these words.
 fn with_deviations(deviations: &Value, words: &str) -> interlocking::agents::Script {
     let [mut first, second] = turns();
     first.report["interface_deviations"] = deviations.clone();
@@ -20,8 +21,8 @@ fn deviation(is_required: bool, affects: &[&str]) -> Value {
     json!([{ "description": "greet takes a name", "downstream_action_required": is_required, "affects": affects }])
 }
 
-/// SAW-73, SAW-74, SAW-89: the first wave lands; the second does not begin before the section of each agent that is affected has been
-/// changed in the document, and then that is what the agent is told.
+/// SAW-73, SAW-74, SAW-89: the first wave lands; the second does not begin until the document's section of each affected agent
+/// was changed, and then the agent is told the changed text.
 #[tokio::test]
 async fn a_deviation_stops_the_next_wave() {
     let project = project().await;
@@ -41,7 +42,7 @@ async fn a_deviation_stops_the_next_wave() {
     };
     is_stopped(test.approve().await, &["C", "D"]).await;
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n", "the first wave has landed");
-    // Nothing was changed, and then only for one of them.
+    // First nothing was changed, then only the section of one agent.
     is_stopped(test.unblock(json!("revised")).await, &["C", "D"]).await;
     edit(&project, "Write d.txt.", "Write d.txt. Greet by name.");
     is_stopped(test.unblock(json!("revised")).await, &["C"]).await;
@@ -52,7 +53,7 @@ async fn a_deviation_stops_the_next_wave() {
     assert_eq!(Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap().status.deviations, []);
 }
 
-/// SAW-73: one that needs nothing of later agents stops nobody, and stands in the document.
+/// SAW-73: a deviation without consequences for later agents stops no wave, and is in the document.
 #[tokio::test]
 async fn a_deviation_that_needs_nothing_stops_nobody() {
     let project = project().await;
@@ -65,7 +66,7 @@ async fn a_deviation_that_needs_nothing_stops_nobody() {
     assert_eq!(deviations[0].description, "greet takes a name");
 }
 
-/// SAW-73: whom a deviation affects are agents of later waves. One that names others, or nobody, does not pass.
+/// SAW-73: a deviation affects agents of later waves. A deviation that names other agents, or none, is refused.
 #[tokio::test]
 async fn a_deviation_names_later_agents() {
     let unknown = "wave1-agent-a: it reports a deviation (greet takes a name) that affects agent B, and no later wave has such an agent";

@@ -1,4 +1,4 @@
-//! The document: what is written and read, and what a person changes in it.
+//! The document: how it is written and read, and what a person changes in it.
 
 use crate::reports::{post, report};
 use crate::suitability::{files, plan};
@@ -18,7 +18,8 @@ fn problems(text: &str) -> Vec<String> {
     problems.lines().map(str::to_owned).collect()
 }
 
-/// The whole, as it is first written. SAW-58, SAW-59, SAW-60, SAW-61, SAW-62, SAW-63, SAW-64, SAW-65, SAW-66: every field of every prompt is stamped from the plan.
+/// The whole document, as first written. SAW-58, SAW-59, SAW-60, SAW-61, SAW-62, SAW-63, SAW-64, SAW-65, SAW-66: every field of
+/// every prompt is filled in from the plan.
 #[test]
 fn it_is_written_from_the_plan() {
     let text = document();
@@ -43,7 +44,7 @@ fn it_is_written_from_the_plan() {
     assert!(has(Field::Report, &["`interface_deviations`", ".claude/worktrees/wave2-agent-d"]));
 }
 
-/// SAW-16, SAW-66: whatever a scout writes into a field, it ends neither the field nor the agent's section.
+/// SAW-16, SAW-66: text that a scout writes into a field ends neither the field nor the agent's section.
 #[test]
 fn a_scouts_words_are_no_sections() {
     let words = "Do it.\n### Agent A - Prompt\n  #### 8. Report\n~~~\n```yaml\n## Status\n#[test]\nDone.";
@@ -81,7 +82,7 @@ fn a_scouts_words_are_no_sections() {
     }
 }
 
-/// SAW-67: nine numbered fields, which are read as they are written.
+/// SAW-67: nine numbered fields, which are read back as written.
 #[test]
 fn prompts_are_read_as_they_are_written() {
     let read = Impl::read("docs/IMPL.md", &document()).unwrap();
@@ -92,7 +93,7 @@ fn prompts_are_read_as_they_are_written() {
     }
 }
 
-/// SAW-66: a field that is missing, empty or there twice is told at its place.
+/// SAW-66: a missing, empty or duplicate field is reported with its location.
 #[test]
 fn a_prompt_without_a_field_is_an_error() {
     let text = document();
@@ -124,7 +125,7 @@ fn a_prompt_without_a_field_is_an_error() {
     );
 }
 
-/// Whatever block is broken: its place in the file, what stands there, and what was expected; all of them at once.
+/// For every broken block: its location in the file, what is there, and what was expected; all at once.
 #[test]
 fn broken_blocks_are_told_at_their_places() {
     let text = document();
@@ -159,7 +160,7 @@ fn broken_blocks_are_told_at_their_places() {
     );
 }
 
-/// SAW-16: the orchestrator changes what it means to, and no byte besides: a person's prose, spaces and line ends stay.
+/// SAW-16: the orchestrator changes only its own parts: a person's prose, spaces and line ends are unchanged, byte for byte.
 #[test]
 fn what_a_person_wrote_stays_byte_for_byte() {
     let own = document()
@@ -194,7 +195,7 @@ fn what_a_person_wrote_stays_byte_for_byte() {
     assert_eq!(Impl::read("IMPL.md", &reported).unwrap().status, status);
 }
 
-/// SAW-36: any change of the section of contracts changes its hash, and no other change does.
+/// SAW-36: every change of the section of contracts changes its hash, and no other change does.
 #[test]
 fn contracts_are_known_by_their_hash() {
     let text = document();

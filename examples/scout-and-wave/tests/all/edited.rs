@@ -1,4 +1,4 @@
-//! A person who writes in the document while the run waits.
+//! A person edits the document while the run waits.
 
 use crate::small::{passing, plan, project, script, turns};
 use crate::stopped::edit;
@@ -8,8 +8,8 @@ use scout_and_wave::document::Impl;
 use scout_and_wave::graph::SawResult;
 use scout_and_wave::protocol::state::State;
 
-/// SAW-16, CON-101: of a whole run the orchestrator writes the status and the reports. Each other byte is the person's: spaces, ends of lines,
-/// headings and blocks of their own, and a last line without an end.
+/// SAW-16, CON-101: in a whole run the orchestrator writes only the status and the reports. Every other byte is the person's:
+/// spaces, line ends, headings and blocks, and a last line without an end.
 #[tokio::test]
 async fn what_a_person_wrote_is_there_when_the_run_ends() {
     let project = project().await;

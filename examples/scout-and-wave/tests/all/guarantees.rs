@@ -1,4 +1,4 @@
-//! Who does what, and what cannot come of it: with a gate that really runs.
+//! The division of work, and what it prevents, with a gate that really runs.
 
 use crate::project::Project;
 use crate::small::{Turn, blocks, passing, plan, project, script, second_turns, turn, turns, two_waves};
@@ -11,10 +11,10 @@ use scout_and_wave::graph::{SawResult, ScoutAndWave};
 use scout_and_wave::protocol::state::BlockReason;
 use serde_json::json;
 
-/// A language of two words: whoever calls something needs somebody who has it.
+/// A language with two words: each `call` needs a `def` in some file.
 const CHECK: &str = "cat *.txt | sed -n 's/^call //p' | while read -r name; do grep -qxF \"def $name\" *.txt || { echo \"nobody has $name\"; exit 1; }; done\n";
 
-/// A wave in which agent A writes this into its file and agent B that, with a second wave after it; its gate looks for what is called.
+/// A wave in which agents A and B write these lines into their files, with a second wave after it; its gate checks the calls.
 async fn wave_of(first: &str, second: &str) -> (Project, Script) {
     let files = [
         EmbeddedFile { path: "README.md", contents: "# Two words\n" },
@@ -34,8 +34,9 @@ async fn wave_of(first: &str, second: &str) -> (Project, Script) {
     (Project::of(&files).await, script(&plan, &all))
 }
 
-/// SAW-81, SAW-87, SAW-88: one agent calls what no contract has, or implements another interface than its contract's and does not report it.
-/// The gate at the end of that very wave finds it: `main` has nothing of it, and nobody of the next wave is launched.
+/// SAW-81, SAW-87, SAW-88: an agent calls what no contract has, or implements another interface than its contract's and does not
+/// report that. The gate at the end of the same wave finds it: nothing of the wave is on `main`, and no agent of the next wave is
+/// launched.
 #[tokio::test]
 async fn interfaces_that_drift_apart_are_found_at_the_end_of_their_wave() {
     let drifts = [("def greet()", "call farewell()", "farewell()"), ("def greet(name)", "call greet()", "greet()")];
@@ -59,7 +60,8 @@ async fn interfaces_that_drift_apart_are_found_at_the_end_of_their_wave() {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
 }
 
-/// SAW-01: worktrees, launches, reports, merges, gates and states are nodes without an agent, and in git they are the orchestrator's.
+/// SAW-01: worktrees, launches, reports, merges, gates and states are nodes without an agent, and their commits are the
+/// orchestrator's.
 #[tokio::test]
 async fn the_orchestrator_does_all_but_the_work() {
     let project = project().await;
@@ -99,8 +101,8 @@ async fn the_orchestrator_does_all_but_the_work() {
     assert!(works.lines().count() == 2 && works.lines().all(|author| author != "Orchestrator"), "{works}");
 }
 
-/// SAW-03, SAW-48: an agent is told which files are its own, the exact contract and a gate for those files alone, runs that, and its report
-/// is in the document. The gate of the wave is the whole project's.
+/// SAW-03, SAW-48: an agent is told its files, the exact contract and a gate for these files only, runs that gate, and its report
+/// is in the document. The gate of the wave is that of the whole project.
 #[tokio::test]
 async fn an_agent_is_told_what_it_owns_and_reports() {
     let project = project().await;

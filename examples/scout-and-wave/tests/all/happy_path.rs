@@ -18,14 +18,14 @@ async fn two_waves_land_one_after_the_other() {
     plan["append_only"][0]["additions"].as_array_mut().unwrap().extend(later);
     let all: Vec<_> = turns().into_iter().chain(second_turns()).collect();
     let test = TestRun::new(&project, script(&plan, &all)).with_gate(&passing());
-    // It waits: nobody was launched, and the plan has landed.
+    // It waits: no agent was launched, and the plan has landed.
     assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     assert_eq!(test.started(), ["command", "scout", "suit", "review"]);
     assert_eq!(test.states(), ["SCOUTING", "REVIEWED"]);
     let planned = project.git(&["rev-parse", "main"]);
     let text = project.file("main", DOCUMENT);
     assert_eq!(project.git(&["diff", "--name-only", "main~", "main"]), format!("{DOCUMENT}\n"));
-    // SAW-55: the verdict stands before any prompt.
+    // SAW-55: the verdict comes before any prompt.
     assert!(text.find("verdict: SUITABLE").unwrap() < text.find("- Prompt").unwrap());
     assert!(test.project.git(&["worktree", "list"]).lines().all(|line| !line.contains("wave")));
 
@@ -38,7 +38,7 @@ async fn two_waves_land_one_after_the_other() {
         [&["SCOUTING", "REVIEWED", "WAVE_PENDING"][..], &wave, &["WAVE_PENDING"], &wave, &["COMPLETE"]].concat();
     assert_eq!(test.states(), states);
 
-    // What was made is there.
+    // The agents' files are there.
     for (file, agent) in
         [("a.txt", "A of wave 1"), ("b.txt", "B of wave 1"), ("c.txt", "C of wave 2"), ("d.txt", "D of wave 2")]
     {
@@ -46,7 +46,7 @@ async fn two_waves_land_one_after_the_other() {
     }
     assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\nfour\nfive\n");
 
-    // SAW-109: each wave landed at once, by merge commits of both branches.
+    // SAW-109: each wave landed in one step, with merge commits of both branches.
     let moves = project.git(&["reflog", "main", "--format=%s"]);
     assert_eq!(moves.lines().count(), 4, "begin, plan, and two waves:\n{moves}");
     let first_parents = project.git(&["log", "--first-parent", "--format=%s", &format!("{}..main", planned.trim())]);
@@ -65,17 +65,17 @@ async fn two_waves_land_one_after_the_other() {
             "docs: reports of wave 1",
         ]
     );
-    // SAW-29: the append-only files after the merge, and purely added.
+    // SAW-29: the append-only files after the merge, with added lines only.
     let lines = project.git(&["diff", "--numstat", "main~2", "main~"]);
     assert_eq!(lines, "2\t0\tlist.txt\n");
 
-    // SAW-16: the document has every report, and says where the run is.
+    // SAW-16: the document has every report, and the state of the run.
     let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
     let reported: Vec<_> = read.reports.iter().map(|reported| reported.agent.as_str()).collect();
     assert_eq!(reported, ["A", "B", "C", "D"]);
     assert_eq!((read.status.state, read.status.waves_verified), (State::Complete, 2));
     assert_eq!(read.status.contracts, Some(read.contracts_hash));
-    // What was planned is byte for byte what it was, but for the status.
+    // The plan is unchanged, byte for byte, except for the status.
     let after = project.file("main", DOCUMENT);
     let without_status = |text: &str| {
         let (before, rest) = text.split_once("## Status").unwrap();
@@ -83,7 +83,7 @@ async fn two_waves_land_one_after_the_other() {
         format!("{before}{rest}")
     };
     assert!(without_status(&after).starts_with(&without_status(&text)));
-    // SAW-71: the commits that are reported are merged.
+    // SAW-71: the reported commits are merged.
     for reported in &read.reports {
         let commit = String::from(reported.report.commit.clone());
         assert!(

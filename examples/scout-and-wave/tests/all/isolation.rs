@@ -1,4 +1,4 @@
-//! The agent's own check of where it is, run by a shell.
+//! The agent's own check of its place, run by a shell.
 
 use crate::project::{Project, git};
 use crate::reports::post;
@@ -7,15 +7,15 @@ use scout_and_wave::prompts::Preflight;
 use std::path::Path;
 use std::process::Command;
 
-/// How the commands end in a directory, and what they say.
+/// Whether the commands succeed in a directory, and their output.
 fn run(preflight: &Preflight, from: &Path) -> (bool, String) {
     let script = preflight.render().unwrap();
     let output = Command::new("sh").args(["-c", &script]).current_dir(from).output().unwrap();
     (output.status.success(), String::from_utf8(output.stdout).unwrap())
 }
 
-/// SAW-41, SAW-57: in the right place it passes; from a wrong one it goes to the right one; where there is none, or it is another
-/// branch's, it fails at once.
+/// SAW-41, SAW-57: in the right place the check passes; in a wrong place it changes to the right one; if that is missing, or has
+/// another branch, it fails at once.
 #[tokio::test]
 async fn an_agent_in_the_wrong_place_fails_or_goes_to_the_right_one() {
     let project = Project::demonstration().await;
@@ -29,7 +29,7 @@ async fn an_agent_in_the_wrong_place_fails_or_goes_to_the_right_one() {
     let expected = (true, format!("{}\nwave1-agent-a\n", right.display()));
     assert_eq!(run(&preflight, &right), expected);
     assert_eq!(run(&preflight, &project.root()), expected, "it recovers");
-    // Another branch is checked out there, a directory within a worktree is none, and one is not there.
+    // One has another branch checked out, one is a directory inside a worktree, and one is missing.
     for elsewhere in [wrong, right.join("src"), place.join("nowhere")] {
         let (passed, said) = run(&Preflight::new(&elsewhere, &post().label()), &right);
         assert!(!passed, "{elsewhere:?}: {said}");

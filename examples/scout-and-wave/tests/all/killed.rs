@@ -1,4 +1,4 @@
-//! The program killed amid a wave of three agents (`kill -9`), and resumed by another process.
+//! The program is killed during a wave of three agents (`kill -9`), and resumed by another process.
 
 use crate::project::{Project, git};
 use crate::small::{Turn, plan, project, text_again, turn};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const FILES: [&str; 3] = ["a.txt", "b.txt", "c.txt"];
 
-/// The steps of a run of one wave, in their order: nodes, and after each branch that is merged.
+/// The steps of a run with one wave, in order: nodes, and each merged branch.
 const STEPS: [&str; 16] = [
     "command",
     "scout",
@@ -51,7 +51,7 @@ impl Program<'_> {
         command
     }
 
-    /// Begins the run; it goes as far as it can.
+    /// The command that begins the run, which goes as far as it can.
     fn begin(&self) -> Command {
         let (root, work) = (self.project.root(), self.path("work"));
         let [root, work] = [&root, &work].map(|path| path.to_str().unwrap());
@@ -70,7 +70,7 @@ impl Program<'_> {
         ])
     }
 
-    /// How far it has come: the last of the steps that has begun.
+    /// The last of the steps that has begun.
     fn step(&self) -> Option<usize> {
         let text = std::fs::read_to_string(self.path("events.jsonl")).unwrap_or_default();
         let events = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
@@ -86,7 +86,7 @@ impl Program<'_> {
         begun.max()
     }
 
-    /// Begins the run, kills it as soon as it has come to a step, and gives the step that it has come to by then.
+    /// Begins the run, kills it as soon as it has reached a step, and gives the step that it had reached when it was killed.
     fn killed_at(&self, step: usize) -> usize {
         let mut process = self.begin().stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let begun = Instant::now();
@@ -94,7 +94,7 @@ impl Program<'_> {
             assert!(begun.elapsed() < LIMIT, "it has come to {:?}", self.step());
             std::thread::sleep(Duration::from_millis(1));
         }
-        // Where it has just ended there is nothing to kill, and it is resumed all the same.
+        // If it has just ended there is nothing to kill, and it is resumed all the same.
         process.kill().unwrap();
         process.wait().unwrap();
         self.step().unwrap()
@@ -105,7 +105,7 @@ fn ended(command: &mut Command) -> Value {
     let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let begun = Instant::now();
     while process.try_wait().unwrap().is_none() {
-        // It would stay for a person.
+        // A run that waits for a person would not end.
         if begun.elapsed() > LIMIT {
             process.kill().unwrap();
         }
@@ -116,7 +116,7 @@ fn ended(command: &mut Command) -> Value {
     serde_json::from_slice(&stdout).unwrap()
 }
 
-/// A project, and a script of three agents and a gate that really looks for what each of them makes.
+/// A project, and a script of three agents with a gate that really checks each agent's file.
 async fn three() -> Project {
     let project = project().await;
     let mut plan = plan();
@@ -132,14 +132,14 @@ async fn three() -> Project {
     project
 }
 
-/// Whether the gate passes at a commit.
+/// Whether the commit has everything that the gate checks.
 fn is_verified(project: &Project, commit: &str) -> bool {
     let files = project.git(&["ls-tree", "--name-only", commit]);
     FILES.iter().all(|file| files.lines().any(|line| line == *file))
 }
 
-/// SAW-47, SAW-105, SAW-109: killed in any step, nothing is lost, nothing is merged twice, and `main` is never at a commit of the wave that
-/// is not verified.
+/// SAW-47, SAW-105, SAW-109: whichever step it is killed in, nothing is lost or merged twice, and `main` is never at an
+/// unverified commit of the wave.
 #[tokio::test]
 async fn a_program_that_is_killed_anywhere_is_resumed() {
     let whole = three().await;
@@ -148,7 +148,7 @@ async fn a_program_that_is_killed_anywhere_is_resumed() {
     assert_eq!(program.step(), Some(STEPS.len() - 1));
     let tree = |project: &Project| project.git(&["ls-tree", "-r", "main", "--", "a.txt", "b.txt", "c.txt", "list.txt"]);
     let mut missed: BTreeSet<usize> = (0..STEPS.len()).collect();
-    // A step may be over before it can be seen and the process killed.
+    // A step may be over before it is observed and the process is killed.
     for _ in 0..4 * STEPS.len() {
         let Some(next) = missed.first() else { break };
         let project = three().await;
@@ -156,7 +156,7 @@ async fn a_program_that_is_killed_anywhere_is_resumed() {
         let step = program.killed_at(*next);
         missed.remove(&step);
         let after = format!("killed in {:?}", STEPS[step]);
-        // As it was, the plan, or the whole wave.
+        // `main` is unchanged, or has the plan, or the whole wave.
         let subject = project.git(&["log", "-1", "--format=%s", "main"]);
         let is_whole = is_verified(&project, "main") && subject == "docs: wave 1 is verified\n";
         assert!(is_whole || subject == "Begin\n" || subject.starts_with("docs: plan "), "{after}: {subject}");

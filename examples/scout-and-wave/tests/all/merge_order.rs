@@ -1,4 +1,4 @@
-//! In which order the branches of a wave are merged does not matter.
+//! The order in which the branches of a wave are merged does not matter.
 
 use crate::project::{Project, git};
 use crate::small::{Turn, passing, plan, script, turn};
@@ -16,13 +16,13 @@ use std::process::Command;
 
 const LETTERS: [&str; 3] = ["A", "B", "C"];
 
-/// Each three are somebody's.
+/// Three files for each agent.
 const FILES: [&str; 9] = ["one/a", "one/b", "c", "one/d", "two/e", "f", "two/g", "h", "i"];
 
-/// In which orders three can come.
+/// All orders of three branches.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// What is done to a file.
+/// A change of a file.
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Nothing,
@@ -51,7 +51,7 @@ impl Change {
     }
 }
 
-/// What `main` has at the end, but for the document, if the agents A, B and C do the works of these numbers.
+/// The files on `main` at the end, without the document, if the agents A, B and C do the works with these numbers.
 async fn tree_of(changes: &[Change], works: [usize; 3]) -> String {
     let files = FILES.map(|path| EmbeddedFile { path, contents: "the same in each\n" });
     let project = Project::of(&files).await;
@@ -86,7 +86,7 @@ async fn tree_of(changes: &[Change], works: [usize; 3]) -> String {
     tree.lines().filter(|line| !line.ends_with(DOCUMENT)).map(|line| format!("{line}\n")).collect()
 }
 
-/// SAW-50, SAW-86: whatever three agents do to files of their own, in each of the six orders the same files come of it.
+/// SAW-50, SAW-86: whatever three agents do to their own files, each of the six orders gives the same files.
 #[test]
 fn any_order_of_merges_gives_the_same_files() {
     let mut runner = TestRunner::deterministic();
@@ -123,7 +123,7 @@ fn any_order_of_merges_gives_the_same_files() {
     }
 }
 
-/// SAW-50: the same of whole runs, whose agents A, B and C do three works in several orders.
+/// SAW-50: the same for whole runs, whose agents A, B and C do three works in several orders.
 #[tokio::test]
 async fn whichever_agent_does_which_work_the_run_comes_to_the_same() {
     use Change::*;
@@ -135,7 +135,7 @@ async fn whichever_agent_does_which_work_the_run_comes_to_the_same() {
     }
 }
 
-/// What an agent creates.
+/// The command that creates an agent's file.
 fn made(work: usize) -> String {
     format!("mkdir -p made && echo {work} > made/{work}")
 }

@@ -1,4 +1,4 @@
-//! Whose files are whose, before anything is launched.
+//! The ownership of files, checked before anything is launched.
 
 use interlocking::workspaces::FilePath;
 use scout_and_wave::protocol::ownership::{AgentFiles, OwnershipProblem, Wave, problems};
@@ -13,7 +13,7 @@ fn found(waves: Vec<Vec<AgentFiles>>) -> Vec<String> {
     problems(1, &waves, &[]).iter().map(OwnershipProblem::to_string).collect()
 }
 
-/// SAW-12: of one wave; one after the other is nothing but work on the same file.
+/// SAW-12: within one wave; in different waves agents may work on the same file.
 #[test]
 fn one_file_has_one_owner_in_a_wave() {
     let overlap = "I1 is broken: agents A and C of wave 1 both own `b`; so the merge conflicts, or one agent's work undoes another's: give it to one of them, or put them into different waves";
@@ -28,7 +28,7 @@ fn one_file_has_one_owner_in_a_wave() {
     assert!(found(vec![vec![files("A", &["b"], &[], &[])], vec![files("B", &["b"], &[], &[])]]).is_empty());
 }
 
-/// SAW-51: what an agent needs is created in an earlier wave.
+/// SAW-51: an earlier wave creates what an agent needs.
 #[test]
 fn what_is_needed_is_there_before() {
     let early = |created_in| {
@@ -52,7 +52,7 @@ fn letters_are_unique_and_everybody_owns_something() {
     );
 }
 
-/// A path that leads out of the repository is none.
+/// A path that leads out of the repository is invalid.
 #[test]
 fn paths_stay_in_the_repository() {
     for path in ["../a", "/a", ".git/config", ""] {

@@ -1,4 +1,4 @@
-//! The program: it waits for a person, another process goes on, and the result says what came of it.
+//! The program: it waits for a person, another process goes on, and the result describes the run's outcome.
 
 use crate::project::{Project, git};
 use crate::small::{plan, project, text, turn, turns};
@@ -21,7 +21,7 @@ fn the_program_says_all_of_itself() {
     crate::help_is_whole::help_is_whole(|words| String::from_utf8(program(words).stdout).unwrap());
 }
 
-/// SAW-22: without a person's word nobody is launched, in whatever process; and one that declines ends the run.
+/// SAW-22: without approval no agent is launched, in any process; a refusal ends the run.
 #[test]
 fn the_program_waits_for_a_person() {
     let place = tempfile::tempdir().unwrap();
@@ -41,7 +41,7 @@ fn the_program_waits_for_a_person() {
     let (exit, _, said) = program(place.path(), &["answer", "r1", r#"{"decline": {"reason": "not now"}}"#]);
     assert_eq!(exit, Some(0), "{said}");
     let (exit, account, said) = program(place.path(), &["resume", "r1", "--accept-weaker-isolation"]);
-    // Nothing is built: `run && deploy` deploys nothing.
+    // The exit code is 1, as nothing was built: `run && deploy` deploys nothing.
     assert_eq!((exit, &account["success"]), (Some(1), &json!(false)), "{said}");
     assert_eq!(account["result"], serde_json::json!({"state": "DECLINED", "reason": "not now"}));
     // The plan has landed, and nothing else.
@@ -51,7 +51,7 @@ fn the_program_waits_for_a_person() {
     assert!(!git(&repository, &["for-each-ref"]).contains("wave"));
 }
 
-/// A repository of the user's own, a journal, and agents by a script.
+/// A user's repository, a journal, and scripted agents.
 struct Place {
     project: Project,
     script: PathBuf,
@@ -65,7 +65,7 @@ impl Place {
         Self { project, script: path }
     }
 
-    /// The program, started in the repository; a command that begins a run.
+    /// A command that begins a run, started in the repository.
     fn begin(&self, command: &[&str]) -> (Option<i32>, Value, String) {
         let script = self.script.to_str().unwrap();
         let options = ["--script", script, "--accept-weaker-isolation", "--journal", "../journal"];
@@ -76,7 +76,7 @@ impl Place {
         program(&self.project.root(), arguments)
     }
 
-    /// A run with a gate that passes, approved: as far as it goes.
+    /// Approves a run whose gate passes, as far as it goes, and gives the exit code.
     fn is_approved(&self, run: &str) -> Option<i32> {
         let (exit, _, said) =
             self.begin(&["run", "--task", "Two files", "--name", "two", "--run-id", run, "--toolchain", self.gate()]);
@@ -93,7 +93,7 @@ impl Place {
         "../toolchain.yaml"
     }
 
-    /// What `status` prints.
+    /// The output of `status`.
     fn status(&self, run: &str) -> (String, Value) {
         let mut status = Command::new(env!("CARGO_BIN_EXE_scout-and-wave"));
         let text = status.args(["status", run, "--journal", "../journal"]).current_dir(self.project.root());
@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-/// SAW-19: `check` ends with a verdict, whatever it is, and the repository is as it was.
+/// SAW-19: `check` ends with a verdict, positive or negative, and the repository is unchanged.
 #[tokio::test]
 async fn a_check_says_whether_a_task_is_suitable() {
     let mut unsuitable = plan();
@@ -121,8 +121,8 @@ async fn a_check_says_whether_a_task_is_suitable() {
     }
 }
 
-/// SAW-20, SAW-22, SAW-23, SAW-32: `scout` writes the document, `wave` asks for approval and goes on with it; `status` says where each run
-/// is, by the protocol's names, and `answer` and `resume` go on.
+/// SAW-20, SAW-22, SAW-23, SAW-32: `scout` writes the document, `wave` asks for approval and goes on with it; `status` gives the
+/// state of each run, by the protocol's names, and `answer` and `resume` go on.
 #[tokio::test]
 async fn a_plan_and_its_waves_are_runs_of_their_own() {
     let place = Place::new(&text(&plan(), &turns(), "")).await;
@@ -155,13 +155,13 @@ async fn a_plan_and_its_waves_are_runs_of_their_own() {
         (&status["state"], &status["stands"], &status["wave"]),
         (&json!("COMPLETE"), &json!("finished"), &json!(1))
     );
-    // TC-23: the gate is the user's, and stands in the document.
+    // TC-23: the gate is the user's, and is in the document.
     let document = place.project.file("main", "docs/IMPL-two.md");
     assert!(document.contains("gate:\n  - [\"true\"]\n"), "{document}");
 }
 
-/// SAW-105: the journal is lost. Another run goes on with the document and what that run has left in git, wherever its worktrees are: who was
-/// done does not work again.
+/// SAW-105: the journal is lost. Another run goes on with the document and with what the first run has left in git, wherever its
+/// worktrees are: an agent that was done does not work again.
 #[tokio::test]
 async fn a_run_goes_on_without_its_journal() {
     let mut first = turn("A", "a.txt");
@@ -194,7 +194,7 @@ async fn a_run_goes_on_without_its_journal() {
     assert!(said.contains("the run `r1` has left no worktree in this repository"), "{said}");
 }
 
-/// An agent that is alone in its wave is an agent of it.
+/// The status also lists an agent that is alone in its wave.
 #[tokio::test]
 async fn a_status_has_the_agent_of_a_solo_wave() {
     let mut first = alone("A", "a.txt");
@@ -206,7 +206,7 @@ async fn a_status_has_the_agent_of_a_solo_wave() {
     assert_eq!(status["agents"], json!([{ "name": "wave1-agent-a", "stands": "finished" }]));
 }
 
-/// SAW-93: what quick mode refuses ends the program as a failure, and says what to do instead.
+/// SAW-93: if quick mode refuses, the program fails, and says what to do instead.
 #[tokio::test]
 async fn quick_mode_fails_where_the_full_protocol_is_needed() {
     let place = Place::new("").await;
@@ -223,7 +223,8 @@ async fn quick_mode_fails_where_the_full_protocol_is_needed() {
     assert!(said.contains("../plan.yaml:3:7: `agents.file`: "), "{said}");
 }
 
-/// The demonstration of the README, to its end: what scripted agents write is built and tested by cargo, by each of them and by the gate.
+/// The demonstration of the README, to its end: cargo builds and tests the scripted agents' work, run by each agent and by the
+/// gate.
 #[test]
 fn the_demonstration_is_approved_beforehand() {
     let place = tempfile::tempdir().unwrap();

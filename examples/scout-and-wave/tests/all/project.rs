@@ -1,4 +1,4 @@
-//! A project under git, judged by the git program.
+//! A project under git, checked with the git program.
 
 use interlocking::cli::repository::{EmbeddedFile, LayOutError, lay_out};
 use interlocking::workspaces::GitWorkspaces;
@@ -28,7 +28,7 @@ impl Project {
         Self { place, target: "main" }
     }
 
-    /// The same whose branch is called otherwise.
+    /// The same with another name of the branch.
     pub(crate) fn with_target(self, target: &'static str) -> Self {
         self.git(&["branch", "-m", target]);
         Self { target, ..self }
@@ -39,7 +39,7 @@ impl Project {
         self.place.path().join("project")
     }
 
-    /// Everything, the project among it.
+    /// The directory that contains the project and everything else.
     pub(crate) fn place(&self) -> &Path {
         self.place.path()
     }
@@ -48,19 +48,19 @@ impl Project {
         Repository::open(self.root()).unwrap()
     }
 
-    /// Workspaces as the program has them.
+    /// Workspaces as the program makes them.
     pub(crate) fn workspaces(&self) -> GitWorkspaces {
         let author = Signature::new("Orchestrator", "orchestrator@example.org").unwrap();
         let made = GitWorkspaces::new(self.repository(), self.place().join("runs"));
         workspaces(made.with_author(author).with_target(BranchName::new(self.target).unwrap()).with_keep(Keep::Never))
     }
 
-    /// What the git program says.
+    /// The output of the git program.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         git(&self.root(), arguments)
     }
 
-    /// A file of the commit that a revision names.
+    /// A file in the commit of a revision.
     pub(crate) fn file(&self, revision: &str, path: &str) -> String {
         self.git(&["show", &format!("{revision}:{path}")])
     }

@@ -31,7 +31,7 @@ fn the_scout_is_told_what_must_hold() {
     is_tidy(&text);
 }
 
-/// SAW-98: where the agent has to be, and then its section.
+/// SAW-98: the agent's place first, then its section.
 #[test]
 fn an_agent_is_told_where_it_is_and_what_its_section_says() {
     let text = planned(&plan(), None, &judge(&plan(), &files())).unwrap();
@@ -53,7 +53,8 @@ fn an_agent_is_told_where_it_is_and_what_its_section_says() {
     assert!(prompt.contains(section));
 }
 
-/// SAW-95, SAW-103: the scout of an empty project is its architect: requirements, packages and contracts first, and wave 0 for the types.
+/// SAW-95, SAW-103: the scout of an empty project is its architect: requirements, packages and contracts first, and wave 0 for
+/// the types.
 #[test]
 fn the_architect_is_told_what_comes_first() {
     let mut brief = Brief::new("A calculator.".to_owned());
@@ -66,7 +67,7 @@ fn the_architect_is_told_what_comes_first() {
     assert!(places.is_sorted());
 }
 
-/// SAW-91, SAW-102: three fields, and where the agent has to be.
+/// SAW-91, SAW-102: three fields, and the agent's place.
 #[test]
 fn an_agent_of_quick_mode_is_told_three_things() {
     let told = QuickAgent {
@@ -83,7 +84,8 @@ fn an_agent_of_quick_mode_is_told_three_things() {
     assert_eq!(headings, ["Files", "Task", "Verification"]);
 }
 
-/// SAW-99, SAW-100, SAW-101: the skill names every state and the program's commands, and its procedure of a merge is the table's.
+/// SAW-99, SAW-100, SAW-101: the skill names every state and the program's commands, and its merge procedure is that of the
+/// table.
 #[test]
 fn the_orchestrators_skill_is_the_programs() {
     let text = Skill::of_program("scout-and-wave").to_string();

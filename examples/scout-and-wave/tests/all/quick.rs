@@ -1,4 +1,4 @@
-//! Quick mode: two or three agents on files of their own, and nothing else.
+//! Quick mode: two or three agents on files of their own, without the rest of the protocol.
 
 use crate::project::Project;
 use crate::small::{passing, project};
@@ -30,7 +30,7 @@ fn plan(value: Value) -> QuickPlan {
 /// An agent, the files that it writes, and whether it commits them.
 type Does = (&'static str, &'static [(&'static str, &'static str)], bool);
 
-/// Each agent writes these files, and commits if it is said to.
+/// Each agent writes these files, and commits them if `Does` says so.
 fn script(agents: &[Does]) -> Script {
     let mut text = String::new();
     for (agent, files, commits) in agents {
@@ -61,8 +61,8 @@ fn stopped(result: SawResult) -> (QuickStop, Vec<String>) {
 
 const INSTEAD: &str = "quick mode has no more than disjoint files: use the full protocol, with `run --task`";
 
-/// SAW-91, SAW-92: three agents at once; what each did lands, after one gate, and there is no document and no report. What one did
-/// not commit is committed for it: I5 is not enforced.
+/// SAW-91, SAW-92: three agents at once; their work lands, after one gate, without a document and without reports. Uncommitted
+/// work of an agent is committed for it: I5 is not enforced.
 #[tokio::test]
 async fn three_agents_land_without_a_document() {
     let project = project().await;
@@ -87,7 +87,7 @@ async fn three_agents_land_without_a_document() {
     assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n");
 }
 
-/// SAW-91: one agent or four are refused, SAW-93: and so are two that own one file, before anybody is launched.
+/// SAW-91: one agent or four are refused. SAW-93: so are two that own one file, before any is launched.
 #[tokio::test]
 async fn what_is_not_for_quick_mode_is_refused() {
     let count = |found| format!("quick mode is for 2 or 3 agents, and there are {found}");
@@ -121,7 +121,8 @@ async fn what_is_not_for_quick_mode_is_refused() {
     }
 }
 
-/// SAW-94: two agents that change the same lines, one of them in a file that it does not own, and what to do instead. Nothing lands.
+/// SAW-94: two agents that change the same lines, one of them in a file that it does not own; the message says what to do
+/// instead. Nothing lands.
 #[tokio::test]
 async fn a_conflict_tells_to_use_the_full_protocol() {
     let project = project().await;
@@ -139,7 +140,7 @@ async fn a_conflict_tells_to_use_the_full_protocol() {
     assert_eq!(project.git(&["status", "--porcelain"]), "");
 }
 
-/// SAW-93: a file of nobody's that one agent touches is not looked at: only a conflict would be.
+/// SAW-93: a file without an owner that one agent touches is not checked: only conflicts are.
 #[tokio::test]
 async fn nothing_but_conflicts_is_looked_at() {
     let project = project().await;
@@ -149,7 +150,7 @@ async fn nothing_but_conflicts_is_looked_at() {
     assert_eq!(project.file("main", "stray.txt"), "a\n");
 }
 
-/// A gate that fails, and an agent that does nothing: nothing lands, and it is said why.
+/// A gate that fails, and an agent that does nothing: nothing lands, and the reason is given.
 #[tokio::test]
 async fn what_fails_does_not_land() {
     let both: [Does; 2] = [("A", &[("a.txt", "a")], true), ("B", &[("b.txt", "b")], true)];

@@ -1,4 +1,4 @@
-//! What the README shows of files is read as it stands there.
+//! The files that the README shows are read as they are shown.
 
 use interlocking::document::markdown;
 use interlocking::document::{Document, Source};
@@ -13,7 +13,7 @@ fn read<T: DeserializeOwned>(text: &str) -> T {
     document.read(|root, problems| root.read::<T>(problems)).unwrap()
 }
 
-/// TC-23: a toolchain for each of these, by configuration alone.
+/// TC-23: a toolchain for each of these, by configuration only.
 #[test]
 fn toolchains_and_declarations_are_read() {
     let blocks: Vec<_> = markdown::blocks(README).into_iter().filter(|block| block.language == "yaml").collect();

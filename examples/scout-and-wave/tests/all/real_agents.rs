@@ -1,5 +1,5 @@
-//! A wave of three agents, each of them the real Claude Code, on a repository of the user's own that cargo does not build. Nothing is
-//! scripted but the model: a server on loopback plays it.
+//! A wave of three agents, each the real Claude Code, on a user's repository that cargo does not build. Only the model is
+//! scripted: a server on loopback plays it.
 
 use crate::project::{Project, git};
 use interlocking::cli::repository::EmbeddedFile;
@@ -19,7 +19,7 @@ const FILES: [EmbeddedFile; 3] = [
     EmbeddedFile { path: "names.txt", contents: "all\n" },
 ];
 
-/// The gate of the project, which is npm's (TC-25).
+/// The project's toolchain, with a gate of npm commands (TC-25).
 const TOOLCHAIN: &str = "\
 buildCommand: [npm, run, build]
 testCommand: [npm, test]
@@ -55,28 +55,28 @@ fn plan() -> Value {
         "waves": [{ "agents": agents }],
         "contracts": [],
         "append_only": [{ "file": "names.txt", "additions": lines }],
-        // Not what the user says: it would pass whatever is there.
+        // This differs from the user's gate: it would always pass.
         "gate": [["true"]],
         "estimates": { "scout": 1, "merge": 1, "sequential": 30 },
     })
 }
 
-/// How long each agent's first answer takes: time enough for the others to ask, too.
+/// How long each agent's first answer takes: enough time for the others to ask, too.
 const THINKS: Duration = Duration::from_secs(2);
 
-/// The letter of the agent that asks; none of the scout.
+/// The letter of the agent that asks; `None` for the scout.
 fn letter(request: &Request) -> Option<&'static str> {
     let prompt = request.prompt();
     ["A", "B", "C"].into_iter().find(|letter| prompt.contains(&format!("# You are agent {letter} of wave 1\n")))
 }
 
-/// Where the program works, as it tells the model.
+/// The program's working directory, as it tells the model.
 fn place(request: &Request) -> PathBuf {
     let line = |line: &str| line.trim().strip_prefix("- Primary working directory: ").map(PathBuf::from);
     request.system().lines().find_map(line).expect("the program says where it works")
 }
 
-/// What the agent is to run first, as its prompt has it.
+/// The check that the agent's prompt tells it to run first.
 fn preflight(request: &Request) -> String {
     let prompt = request.prompt();
     let (_, rest) = prompt.split_once("```sh\n").expect("the prompt has the commands");
@@ -87,7 +87,7 @@ fn bash(command: &str) -> Reaction {
     Reaction::tool("Bash", json!({ "command": command, "description": "as asked" }))
 }
 
-/// Looks where it is, writes, tests, commits, and reports what it did.
+/// Checks its place, writes, tests, commits, and reports.
 fn react(request: &Request) -> Reaction {
     let Some(letter) = letter(request) else { return Reaction::output(plan()) };
     let [module, test] = work(letter);
@@ -130,7 +130,8 @@ fn program(project: &Project, claude: &Path, server: &ModelServer) -> Command {
     command
 }
 
-/// TC-23, TC-25, SAW-25, SAW-41, SAW-57: three at once, in worktrees of their own; what they wrote is tested by npm, as the user says and not as the
+/// TC-23, TC-25, SAW-25, SAW-41, SAW-57: three at once, in worktrees of their own; npm tests their work by the user's gate, not
+/// the plan's, and it lands.
 /// plan does, and lands.
 #[tokio::test]
 async fn three_real_agents_build_what_npm_tests() {
@@ -155,7 +156,7 @@ async fn three_real_agents_build_what_npm_tests() {
     assert_eq!(account["result"]["result"]["state"], "COMPLETE", "{said}");
     server.assert_all_matched();
 
-    // What they wrote is on `main`, and the gate is the user's.
+    // The agents' files are on `main`, and the gate is the user's.
     for (path, content) in ["A", "B", "C"].iter().flat_map(|letter| self::work(letter)) {
         assert_eq!(project.file("main", &path), content);
     }
@@ -164,7 +165,7 @@ async fn three_real_agents_build_what_npm_tests() {
     assert!(document.contains("gate:\n  - [npm, run, build]\n  - [npm, test]\n"), "{document}");
     assert_eq!(project.git(&["log", "--merges", "--format=%s", "main"]).lines().count(), 3);
 
-    // Each worked in a place of its own, and each was asked before any had ended.
+    // Each worked in its own place, and each was asked before any had ended.
     let requests = server.requests();
     let of = |letter: &str| -> Vec<&Request> {
         let asked =
@@ -174,7 +175,7 @@ async fn three_real_agents_build_what_npm_tests() {
     let all = ["A", "B", "C"].map(of);
     let places: BTreeSet<_> = all.iter().map(|asked| place(asked[0])).collect();
     assert_eq!(places.len(), 3);
-    // Field 0: each has looked where it is, which its permissions let it, and it was the right place.
+    // Field 0: each has checked its place, as its permissions allow, and the place was right.
     for (asked, branch) in all.iter().zip(["wave1-agent-a", "wave1-agent-b", "wave1-agent-c"]) {
         let looked = &asked[asked.len() - 1].results()[0];
         assert_eq!(looked.trim(), format!("{}\n{branch}", place(asked[0]).display()));

@@ -1,4 +1,4 @@
-//! Reports held against what is there, and the prediction of conflicts.
+//! Reports compared with the facts, and the prediction of conflicts.
 
 use crate::reports::{post, report};
 use interlocking::worktree::CommitId;
@@ -47,7 +47,8 @@ fn a_true_report_has_no_discrepancy() {
     assert_eq!(found(&short, &facts()), []);
 }
 
-/// SAW-72, SAW-114: files of its own that it does not report, or reports and did not touch, are noted.
+/// SAW-72, SAW-114: an agent's own files that it touched and does not report, or reports and did not touch,
+/// are noted.
 #[test]
 fn lists_are_held_against_the_difference() {
     let undeclared = "it touched `src/words.rs` and does not report it".to_owned();
@@ -57,7 +58,7 @@ fn lists_are_held_against_the_difference() {
     assert_eq!(found(&report, &facts()), [(false, untouched)]);
 }
 
-/// SAW-13, CON-109: a file that is not its own is let pass with a reason, and stops the merge without.
+/// SAW-13, CON-109: touching another's file is allowed with a reason, and stops the merge without one.
 #[test]
 fn what_is_out_of_scope_wants_a_reason() {
     let without = "it touched `src/other.rs`, which is not its own, and does not report why".to_owned();
@@ -72,7 +73,7 @@ fn what_is_out_of_scope_wants_a_reason() {
     assert_eq!(found(&with(" "), &touched("src/other.rs")), [(true, without)]);
 }
 
-/// SAW-16, SAW-83, SAW-85: nobody but the orchestrator writes the document, and lines into append-only files.
+/// SAW-16, SAW-83, SAW-85: only the orchestrator writes the document, and lines into append-only files.
 #[test]
 fn what_is_the_orchestrators_is_nobody_elses() {
     let said = "I4 is broken: agent A touched `docs/IMPL.md`, which the orchestrator alone writes; so later work \
@@ -96,7 +97,7 @@ fn what_is_not_committed_stops_the_merge() {
     assert!(said.starts_with("I5 is broken: agent A reports that it did not commit; "), "{said}");
 }
 
-/// SAW-71: the commit that is reported is the branch's.
+/// SAW-71: the reported commit is the branch's.
 #[test]
 fn another_commit_stops_the_merge() {
     for wrong in ["2".repeat(40), "1".repeat(6), String::new()] {
@@ -116,7 +117,7 @@ fn a_branch_without_a_commit_stops_the_merge() {
     assert_eq!(found(&report, &nothing), [(true, said.to_owned())]);
 }
 
-/// SAW-70, CON-152: the label is that of its post.
+/// SAW-70, CON-152: the worktree's label is that of the agent's wave and letter.
 #[test]
 fn another_worktree_stops_the_merge() {
     let report = CompletionReport { worktree: "/tmp/elsewhere".to_owned(), ..report() };
@@ -124,7 +125,8 @@ fn another_worktree_stops_the_merge() {
     assert_eq!(found(&report, &facts()), [(true, said)]);
 }
 
-/// SAW-49, CON-111: what agents say and what they did is put together, and a file in two lists is a conflict.
+/// SAW-49, CON-111: the files that agents report and those that they touched are combined, and a file in two
+/// lists is a conflict.
 #[test]
 fn a_file_in_two_lists_is_a_conflict() {
     let letters: [AgentLetter; 3] = ["A", "B", "C"].map(|letter| letter.parse().unwrap());

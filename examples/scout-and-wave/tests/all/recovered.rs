@@ -1,4 +1,4 @@
-//! Runs whose journal is lost: another one goes on by the document and git.
+//! Runs whose journal is lost: another run goes on with the document and git.
 
 use crate::project::Project;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, script_again, turn, turns};
@@ -16,7 +16,7 @@ fn recover() -> Request {
     Request::Recover { document: FilePath::new(DOCUMENT).unwrap(), run: RunId::DEFAULT }
 }
 
-/// Another run takes the project over, and is approved if it asks.
+/// Another run takes over the project, and is approved if it asks.
 async fn goes_on(project: &Project, plan: &Value, turns: &[Turn]) -> (Outcome<SawResult>, Vec<String>) {
     let again = TestRun::of_another_run(project, script_again(plan, turns), "r2").with_gate(&passing());
     let ended = match again.begin(recover()).await {
@@ -30,8 +30,8 @@ fn count(nodes: &[String], name: &str) -> usize {
     nodes.iter().filter(|node| *node == name).count()
 }
 
-/// SAW-47, SAW-105, SAW-110, CON-105: whenever the process was killed and its journal lost, nothing of the wave is lost or merged twice, and
-/// `main` has advanced once. Once their reports are in the document, no agent works again; branches that are merged are skipped.
+/// SAW-47, SAW-105, SAW-110, CON-105: whenever the process was killed and its journal lost, nothing of the wave is lost or merged
+/// twice, and `main` has advanced once. Once the reports are in the document, no agent works again; merged branches are skipped.
 #[tokio::test]
 async fn a_run_without_its_journal_is_recovered() {
     let mut without_agents = 0;
@@ -56,11 +56,11 @@ async fn a_run_without_its_journal_is_recovered() {
         assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1, "{moment}");
         assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n", "{moment}");
     }
-    // From when the reports are written until the wave has landed.
+    // From the writing of the reports until the wave has landed.
     assert!(without_agents >= 8, "{without_agents}");
 }
 
-/// SAW-43, SAW-44, SAW-105: an agent that had not completed works again; the other one does not, and its commit is picked.
+/// SAW-43, SAW-44, SAW-105: an agent that had not completed works again; the other does not, and its commit is cherry-picked.
 #[tokio::test]
 async fn who_was_done_does_not_work_again() {
     let project = project().await;
@@ -76,8 +76,8 @@ async fn who_was_done_does_not_work_again() {
     assert_eq!(project.git(&["ls-tree", "-r", "--name-only", "main"]).matches("draft").count(), 0);
 }
 
-/// SAW-110: a branch that is gone is no proof that it was merged. What is not in the history is lost, and the run says so; once the branch is
-/// back it goes on.
+/// SAW-110: a missing branch does not prove that it was merged. A commit that is not in the history is lost, and the run says so;
+/// once the branch is back the run goes on.
 #[tokio::test]
 async fn a_branch_that_is_gone_and_not_merged_is_a_loss() {
     let project = project().await;
@@ -104,8 +104,8 @@ async fn a_branch_that_is_gone_and_not_merged_is_a_loss() {
     );
 }
 
-/// SAW-110, CON-106: a branch that is gone, and is merged on the staging branch: its commit is in the history, as the second parent of a
-/// merge commit.
+/// SAW-110, CON-106: a missing branch that was merged on the staging branch is no loss: its commit is in the history, as the
+/// second parent of a merge commit.
 #[tokio::test]
 async fn a_branch_that_is_gone_and_merged_is_none() {
     let project = project().await;
@@ -124,7 +124,7 @@ async fn a_branch_that_is_gone_and_merged_is_none() {
     assert_eq!((merged.len(), merged[0]), (2, commit.trim()));
 }
 
-/// SAW-30, SAW-105: the same of solo waves.
+/// SAW-30, SAW-105: the same for solo waves.
 #[tokio::test]
 async fn a_solo_wave_is_recovered() {
     let turns = [alone("A", "a.txt"), alone("B", "b.txt")];

@@ -32,7 +32,8 @@ fn document() -> String {
     planned(&plan(), None, &judge(&plan(), &files())).unwrap()
 }
 
-/// SAW-68, SAW-69, SAW-71, SAW-72, SAW-73, SAW-75, SAW-76, SAW-77, SAW-78: written into the document and read from it, each is as it was.
+/// SAW-68, SAW-69, SAW-71, SAW-72, SAW-73, SAW-75, SAW-76, SAW-77, SAW-78: each report is unchanged after it was written into the
+/// document and read back.
 #[test]
 fn a_report_survives_the_document() {
     let deviation = InterfaceDeviation {
@@ -50,7 +51,7 @@ fn a_report_survives_the_document() {
         reports.push(CompletionReport { status, ..report() });
     }
     reports.push(CompletionReport { commit: ReportedCommit::Uncommitted, ..report() });
-    // A hash of digits alone is no number.
+    // A hash of digits only is not read as a number.
     reports.push(CompletionReport { commit: ReportedCommit::Hash("0123456".to_owned()), ..report() });
     reports.push(CompletionReport {
         interface_deviations: vec![deviation],
@@ -66,7 +67,7 @@ fn a_report_survives_the_document() {
     }
 }
 
-/// Texts of an agent that would be B's report, another status, or a block that does not end.
+/// Texts of an agent that imitate B's report, another status, or a block that does not end.
 fn forgeries() -> Vec<String> {
     let forged = with_report("IMPL.md", &document(), &Post { agent: "B".parse().unwrap(), ..post() }, &report());
     let (_, forged) = forged.as_deref().unwrap().split_once("## Completion Reports\n\n").unwrap();
@@ -89,8 +90,8 @@ fn forgeries() -> Vec<String> {
     .into()
 }
 
-/// SAW-16, SAW-68, SAW-78: notes are prose, whatever they have in them. They are no report of anybody, no section, and end none, and who reports
-/// after them is read.
+/// SAW-16, SAW-68, SAW-78: notes are prose, whatever they contain. They are not read as another agent's report or as a section,
+/// they end no section, and later reports are still read.
 #[test]
 fn notes_are_no_report_of_somebody_else() {
     let after = Post { agent: "C".parse().unwrap(), ..post() };
@@ -116,7 +117,7 @@ fn a_field_is_no_report_of_somebody_else() {
     }
 }
 
-/// SAW-16, SAW-68: an item of a list, such as the reason of an agent that touched what is not its own, is one line of it.
+/// SAW-16, SAW-68: an item of a list, such as an agent's reason for touching another's file, is one line.
 #[test]
 fn a_reason_is_no_report_of_somebody_else() {
     for reason in forgeries() {
@@ -127,7 +128,7 @@ fn a_reason_is_no_report_of_somebody_else() {
     }
 }
 
-/// SAW-68, CON-113: the heading stands before the block, or is its first line; the dash may be any.
+/// SAW-68, CON-113: the heading is before the block, or is its first line; any dash is accepted.
 #[test]
 fn both_forms_of_the_heading_are_read() {
     let whole = with_report("IMPL.md", &document(), &post(), &report()).unwrap();
@@ -141,7 +142,7 @@ fn both_forms_of_the_heading_are_read() {
     }
 }
 
-/// SAW-79: what is malformed is told at its place, with what was expected, and the document is not read.
+/// SAW-79: a malformed report is reported with its location and what was expected, and the document is not read.
 #[test]
 fn a_malformed_report_is_an_error() {
     let whole = with_report("IMPL.md", &document(), &post(), &report()).unwrap();
@@ -188,7 +189,7 @@ fn a_verification_names_the_command_and_the_tests() {
     }
 }
 
-/// SAW-70, CON-112: worktree and branch are called after wave and letter.
+/// SAW-70, CON-112: worktree and branch are named after wave and letter.
 #[test]
 fn places_are_called_after_wave_and_letter() {
     let second = Post { wave: 12, agent: "B2".parse().unwrap() };

@@ -1,4 +1,4 @@
-//! Orchestrators that are killed, and resumed by the journal, the document and git.
+//! Orchestrators that are killed, and resumed from the journal, the document and git.
 
 use crate::small::{passing, plan, project, script_again, turns};
 use crate::test_run::{DOCUMENT, TestRun};
@@ -8,8 +8,8 @@ use scout_and_wave::graph::{ReviewAnswer, SawResult};
 use scout_and_wave::protocol::state::State;
 use std::collections::BTreeSet;
 
-/// SAW-46, SAW-47, SAW-105: killed after any node has ended, or in one after each branch that it has merged, it comes to the same: every
-/// agent works in the worktree that it had, every branch is merged once, and the target advances once.
+/// SAW-46, SAW-47, SAW-105: killed after any node, or after any branch that a node has merged, the run reaches the same result:
+/// every agent works in its previous worktree, every branch is merged once, and the target advances once.
 #[tokio::test]
 async fn a_run_that_is_killed_anywhere_comes_to_the_same() {
     let mut killed = 0;

@@ -1,4 +1,4 @@
-//! A small project and a small plan, for what can become of a wave: two agents, a file each, and a gate whose programs are stood in for.
+//! A small project and a small plan for tests of waves: two agents with a file each, and a gate with stand-ins for its programs.
 
 use crate::project::Project;
 use crate::test_run::{DOCUMENT, TestRun};
@@ -58,16 +58,16 @@ pub(crate) fn two_waves() -> Value {
     plan
 }
 
-/// What an agent does.
+/// The turn of an agent.
 #[derive(Clone)]
 pub(crate) struct Turn {
     pub(crate) post: &'static str,
-    /// In its order: `write PATH`, `commit`, or a command.
+    /// Its actions in order: `write PATH`, `commit`, or a command.
     pub(crate) actions: Vec<Vec<&'static str>>,
     pub(crate) report: Value,
 }
 
-/// The turn of an agent of the first wave that does what it should.
+/// The turn of an agent of the first wave that behaves correctly.
 pub(crate) fn turn(letter: &'static str, file: &'static str) -> Turn {
     Turn {
         post: if letter == "A" { "agent A of wave 1" } else { "agent B of wave 1" },
@@ -90,7 +90,7 @@ pub(crate) fn turns() -> [Turn; 2] {
     [turn("A", "a.txt"), turn("B", "b.txt")]
 }
 
-/// The turns of agents of the second wave that do what they should.
+/// The turns of agents of the second wave that behave correctly.
 pub(crate) fn second_turns() -> [Turn; 2] {
     [("agent C of wave 2", "c", "c.txt"), ("agent D of wave 2", "d", "d.txt")].map(|(post, letter, file)| {
         let mut turn = Turn { post, ..turn("A", file) };
@@ -103,23 +103,23 @@ pub(crate) fn script(plan: &Value, turns: &[Turn]) -> Script {
     script_for(plan, turns, "")
 }
 
-/// The same, where the turns of agents are for prompts that have these words.
+/// The same, where the agents' turns match only prompts with these words.
 pub(crate) fn script_for(plan: &Value, turns: &[Turn], words: &str) -> Script {
     Script::parse("a test's script", &text(plan, turns, words)).unwrap()
 }
 
-/// The same, where agents may begin again and again.
+/// The same, where the agents' turns may be repeated.
 pub(crate) fn script_again(plan: &Value, turns: &[Turn]) -> Script {
     Script::parse("a test's script", &text_again(plan, turns)).unwrap()
 }
 
-/// Its text.
+/// The text of that script.
 pub(crate) fn text_again(plan: &Value, turns: &[Turn]) -> String {
     let (once, again) = ("agent = \"agent\"\n", "agent = \"agent\"\ntimes = \"any\"\n");
     text(plan, turns, "").replace(once, again)
 }
 
-/// A script's text.
+/// The text of a script.
 pub(crate) fn text(plan: &Value, turns: &[Turn], words: &str) -> String {
     let mut text = format!("[[turn]]\nagent = \"scout\"\noutput_json = '''{plan}'''\n");
     for Turn { post, actions, report } in turns {
@@ -138,7 +138,7 @@ pub(crate) fn text(plan: &Value, turns: &[Turn], words: &str) -> String {
     text
 }
 
-/// The same, where only the agents of later waves are to be told these words.
+/// The same, where only the agents of later waves must be told these words.
 pub(crate) fn script_telling_later(plan: &Value, turns: &[Turn], later: &[Turn], words: &str) -> Script {
     let later = text(plan, later, words);
     let (_, later) = later.split_once("[[turn]]\nagent = \"agent\"").unwrap();
@@ -151,18 +151,19 @@ pub(crate) fn passing() -> Arc<Recorder> {
     Arc::new(Recorder::new().with_default_answer(Recorder::exit(0, "")))
 }
 
-/// A run that is approved, and what it comes to: blocked, for a reason, with a question to a person. Nothing of the wave has landed.
+/// Asserts that an approved run is blocked, with a question to a person, and gives the reason and the problems. Nothing of the
+/// wave has landed.
 pub(crate) async fn is_blocked(project: &Project, test: &TestRun<'_>) -> (BlockReason, Vec<String>) {
     assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     blocks(project, test).await
 }
 
-/// The same of a run that waits for its approval.
+/// The same for a run that waits for its approval.
 pub(crate) async fn blocks(project: &Project, test: &TestRun<'_>) -> (BlockReason, Vec<String>) {
     let main = project.git(&["rev-parse", "main"]);
     let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
-    // SAW-109: the target is where it was, and the user's files are.
+    // SAW-109: the target branch is unchanged, and so are the user's files.
     assert_eq!(project.git(&["rev-parse", "main"]), main);
     assert_eq!(project.git(&["status", "--short"]), "");
     Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();

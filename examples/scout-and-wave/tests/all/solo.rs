@@ -1,4 +1,4 @@
-//! Waves of one agent: no worktree is made for it and nothing is merged, and the gate runs all the same.
+//! Waves of one agent: no worktree is made for it and nothing is merged, but the gate still runs.
 
 use crate::small::{Turn, is_blocked, passing, plan, project, script, script_again, turn};
 use crate::stopped::edit;
@@ -20,7 +20,7 @@ pub(crate) fn solo_plan() -> Value {
     plan
 }
 
-/// The turn of an agent that is alone.
+/// The turn of an agent that is alone in its wave.
 pub(crate) fn alone(letter: &'static str, file: &'static str) -> Turn {
     let post = if letter == "A" { "agent A of wave 1" } else { "agent B of wave 2" };
     let mut turn = Turn { post, ..turn(letter, file) };
@@ -32,8 +32,8 @@ fn is_complete(ended: &Outcome<SawResult>) {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
 }
 
-/// SAW-24, SAW-30, SAW-35, CON-103: each agent works on top of `main`, without a worktree or a branch of its own, and its commits are on
-/// `main` as they are once the gate has passed.
+/// SAW-24, SAW-30, SAW-35, CON-103: each agent works on top of `main`, without a worktree or a branch of its own, and its commits
+/// are on `main` unchanged once the gate has passed.
 #[tokio::test]
 async fn a_solo_wave_is_verified_and_not_merged() {
     let project = project().await;
@@ -71,12 +71,12 @@ async fn a_solo_wave_is_verified_and_not_merged() {
     // The revert point.
     let point = format!("### Wave 1 - Revert point\n\n- `main` was at {} before it", planned.trim());
     assert!(text.contains(&point), "{text}");
-    // SAW-57: what it is told of its place is so.
+    // SAW-57: its prompt describes its place correctly.
     assert!(text.contains("- `worktree`: `main`\n") && !text.contains(".claude/worktrees"), "{text}");
     assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1);
 }
 
-/// CON-103: the revert point is one of the branch that the wave lands on, whatever that is called.
+/// CON-103: the revert point names the branch on which the wave lands, whatever its name.
 #[tokio::test]
 async fn a_revert_point_names_the_target_branch() {
     let project = project().await.with_target("trunk");
@@ -88,7 +88,7 @@ async fn a_revert_point_names_the_target_branch() {
     assert!(text.contains("### Wave 1 - Revert point\n\n- `trunk` was at "), "{text}");
 }
 
-/// SAW-24, SAW-25: a wave of several agents after a solo one begins with what that has made.
+/// SAW-24, SAW-25: a wave of several agents after a solo wave begins with the solo agent's work.
 #[tokio::test]
 async fn a_solo_wave_comes_before_others() {
     let project = project().await;
@@ -111,7 +111,7 @@ async fn a_solo_wave_comes_before_others() {
     assert_eq!(merges, "Merge wave2-agent-b\nMerge wave2-agent-c\n");
 }
 
-/// A run whose first agent did this, and that is blocked.
+/// A run whose first agent does this, and which is blocked.
 async fn first_does<'p>(
     project: &'p crate::project::Project,
     first: Turn,
@@ -123,8 +123,8 @@ async fn first_does<'p>(
     (test, reason, problems)
 }
 
-/// SAW-43, SAW-69, SAW-79, CON-153: an agent that did not complete, or has no report, is sent to work again, from where `main` is; what it
-/// had committed is in the archive.
+/// SAW-43, SAW-69, SAW-79, CON-153: an agent that did not complete, or has no report, works again, starting at `main`; its
+/// earlier commits are in the archive.
 #[tokio::test]
 async fn a_solo_agent_is_sent_to_work_again() {
     let mut partial = alone("A", "draft.txt");
@@ -139,7 +139,7 @@ async fn a_solo_agent_is_sent_to_work_again() {
         assert_eq!((reason, problems.len()), (BlockReason::AgentFailure, 1));
         assert!(problems[0].starts_with(said), "{problems:?}");
         assert_eq!(test.states().last().unwrap(), "BLOCKED (AgentFailure)");
-        // There is nobody else who could be left.
+        // No other agent would be left.
         assert!(matches!(test.unblock(json!({ "descope": { "agents": ["A"] } })).await, Outcome::Waiting { .. }));
         assert_eq!(test.question().await.problems.last().unwrap(), "nobody would be left: stop the run instead");
         is_complete(&test.unblock(json!({ "rerun": { "agents": ["A"] } })).await);
@@ -151,7 +151,7 @@ async fn a_solo_agent_is_sent_to_work_again() {
     }
 }
 
-/// SAW-43, CON-153: what an agent has committed that has no report is there for a person to go on with, in whatever process.
+/// SAW-43, CON-153: commits of an agent without a report are there for a person to continue with, in any process.
 #[tokio::test]
 async fn a_person_goes_on_with_what_a_solo_agent_has_committed() {
     let project = project().await;
@@ -163,7 +163,7 @@ async fn a_person_goes_on_with_what_a_solo_agent_has_committed() {
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
 }
 
-/// SAW-43, SAW-17, SAW-84: what an agent left without committing it, a person finishes in the staging worktree.
+/// SAW-43, SAW-17, SAW-84: a person finishes an agent's uncommitted work in the staging worktree.
 #[tokio::test]
 async fn a_person_finishes_a_solo_agents_work() {
     let project = project().await;
@@ -179,7 +179,8 @@ async fn a_person_finishes_a_solo_agents_work() {
     assert!(project.file("main", DOCUMENT).contains("A person has finished this by hand.\n"));
 }
 
-/// SAW-13, SAW-16, SAW-70, SAW-71, SAW-108: what it reports is held against what is there, as in any wave, also what a person has finished.
+/// SAW-13, SAW-16, SAW-70, SAW-71, SAW-108: its report is compared with the facts, as in any wave, also after a person has
+/// finished its work.
 #[tokio::test]
 async fn a_solo_agents_report_is_held_against_its_work() {
     let with = |change: fn(&mut Turn)| {
@@ -205,7 +206,7 @@ async fn a_solo_agents_report_is_held_against_its_work() {
         let (test, reason, problems) = first_does(&project, first, vec![]).await;
         assert_eq!(reason, BlockReason::AgentFailure);
         assert!(problems.iter().any(|problem| problem.contains(said)), "{problems:?}");
-        // A person says that it is right as it is. What is not the agent's still is not, and nothing still is nothing.
+        // A person declares it right as it is. A file of another is still not the agent's, and no commit is still no commit.
         let ended = test.unblock(json!({ "fixed": { "agents": ["A"] } })).await;
         let is_right = !said.contains("its own") && !said.contains("no commit");
         assert_eq!(matches!(ended, Outcome::Finished(SawResult::Complete { .. })), is_right, "{said}: {ended:?}");
@@ -216,7 +217,7 @@ async fn a_solo_agents_report_is_held_against_its_work() {
     }
 }
 
-/// SAW-45, CON-155: a solo agent finds that a contract cannot be implemented; it works again by the one that is revised.
+/// SAW-45, CON-155: a solo agent finds that a contract cannot be implemented; it works again with the revised contract.
 #[tokio::test]
 async fn a_solo_agent_finds_a_contract_wrong() {
     let project = project().await;
@@ -235,7 +236,7 @@ async fn a_solo_agent_finds_a_contract_wrong() {
     assert_eq!((test.unplayed(), test.started().iter().filter(|node| *node == "solo").count()), (0, 3));
 }
 
-/// SAW-30, SAW-31, SAW-33: its gate fails, and `main` is where it was until a person has put it right.
+/// SAW-30, SAW-31, SAW-33: its gate fails, and `main` is unchanged until a person has fixed the cause.
 #[tokio::test]
 async fn a_solo_waves_gate_fails() {
     let project = project().await;
@@ -250,7 +251,7 @@ async fn a_solo_waves_gate_fails() {
     assert_eq!(project.file("main", "shared.txt"), "put right\n");
 }
 
-/// SAW-105, CON-153: killed after any node has ended or noted something, it comes to the same.
+/// SAW-105, CON-153: killed after any node has ended or noted something, the run reaches the same result.
 #[tokio::test]
 async fn a_solo_wave_that_is_killed_anywhere_comes_to_the_same() {
     for moment in 1.. {
@@ -260,7 +261,7 @@ async fn a_solo_wave_that_is_killed_anywhere_comes_to_the_same() {
         assert!(matches!(test.start().await, Outcome::Waiting { .. }));
         test.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
         assert!(test.resume_until(moment).is_none());
-        // What comes in the second wave is what has come in the first.
+        // The second wave repeats the nodes of the first.
         let is_over = project.file("main", DOCUMENT).contains("waves_verified: 1\n");
         is_complete(&test.resume().await);
         let subjects = project.git(&["log", "--first-parent", "--format=%s", "main"]);

@@ -1,4 +1,4 @@
-//! A wave that begins again: worktrees that still fit are used again, and those that do not are made anew.
+//! A wave that begins again: worktrees that are still valid are reused, and the others are made anew.
 
 use crate::project::Project;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
@@ -10,7 +10,7 @@ use scout_and_wave::graph::SawResult;
 use scout_and_wave::protocol::state::BlockReason;
 use serde_json::{Value, json};
 
-/// A plan in which nobody but agent A has the contract.
+/// A plan in which only agent A has the contract.
 fn plan_of_one_contract() -> Value {
     let mut plan = plan();
     plan["contracts"][0]["called_by"] = json!([]);
@@ -35,7 +35,7 @@ fn implemented(test: &TestRun<'_>) -> usize {
     test.started().iter().filter(|node| *node == "implement").count()
 }
 
-/// The branches of agents and where they are, and their worktrees.
+/// The agents' branches with their commits, and their worktrees.
 fn of_agents(project: &Project) -> [Vec<String>; 2] {
     let branches = project.git(&[
         "for-each-ref",
@@ -48,7 +48,7 @@ fn of_agents(project: &Project) -> [Vec<String>; 2] {
     [branches.lines().map(str::to_owned).collect(), worktrees.map(str::to_owned).collect()]
 }
 
-/// SAW-46: where nothing has changed, the wave has the worktrees, the branches and the work that it had, and nobody works again.
+/// SAW-46: if nothing has changed, the wave keeps its worktrees, branches and commits, and no agent works again.
 #[tokio::test]
 async fn a_wave_that_begins_again_has_what_it_had() {
     let project = project().await;
@@ -66,8 +66,8 @@ async fn a_wave_that_begins_again_has_what_it_had() {
     assert_eq!((implemented(&test), test.unplayed()), (2, 1));
 }
 
-/// SAW-37, SAW-45, SAW-113, CON-100: contracts are revised on the target branch, so every worktree is made anew there. Who has another prompt
-/// works again; who has the same is not run again: its commits are picked.
+/// SAW-37, SAW-45, SAW-113, CON-100: contracts are revised on the target branch, so every worktree is made anew there. An agent
+/// with a changed prompt works again; an agent with the same prompt is not run again: its commits are cherry-picked.
 #[tokio::test]
 async fn a_revised_contract_has_worktrees_made_anew() {
     let project = project().await;
@@ -94,7 +94,7 @@ async fn a_revised_contract_has_worktrees_made_anew() {
     assert!(project.git(&["rev-list", "main"]).contains(&commit), "{commit}");
 }
 
-/// SAW-113, CON-100: where what an agent has done does not fit onto what the target branch has now, it works again.
+/// SAW-113, CON-100: an agent whose commits do not apply to the target branch works again.
 #[tokio::test]
 async fn work_that_does_not_fit_is_done_again() {
     let project = project().await;
@@ -109,8 +109,8 @@ async fn work_that_does_not_fit_is_done_again() {
     assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
 }
 
-/// SAW-113: somebody commits to the target branch while agents work. Nothing is merged on what is not there any more: the worktrees are
-/// made anew with what the agents have done, and both are on the target at the end.
+/// SAW-113: the target branch moves while agents work. Nothing is merged onto an outdated base: the worktrees are made anew with
+/// the agents' commits, and at the end the target has both.
 #[tokio::test]
 async fn a_target_that_moves_under_way_has_worktrees_made_anew() {
     let project = project().await;

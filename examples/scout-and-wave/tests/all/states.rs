@@ -1,4 +1,4 @@
-//! Which state may follow which.
+//! The permitted transitions between states.
 
 use scout_and_wave::protocol::state::{BlockReason, State, UndefinedTransition};
 
@@ -9,7 +9,8 @@ fn all() -> Vec<State> {
     states.into_iter().chain(blocked).chain([Complete, NotSuitable]).collect()
 }
 
-/// SAW-18, SAW-34, SAW-106, SAW-107: the whole matrix. What is not in it is a typed error, and changes nothing.
+/// SAW-18, SAW-34, SAW-106, SAW-107: the whole matrix. Any other transition is a typed error, and changes
+/// nothing.
 #[test]
 fn the_matrix_is_the_protocols() {
     use BlockReason::{AgentFailure, Contract, Ownership, Verification};

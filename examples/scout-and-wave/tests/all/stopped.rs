@@ -1,4 +1,4 @@
-//! What stops a run before a wave is launched.
+//! Conditions that stop a run before a wave is launched.
 
 use crate::project::Project;
 use crate::small::{blocks, passing, plan, project, script, script_for, turns};
@@ -10,7 +10,7 @@ use scout_and_wave::protocol::state::BlockReason;
 use scout_and_wave::protocol::suitability::Precondition;
 use serde_json::{Value, json};
 
-/// Replaces a passage of the document on `main`, as a person does who commits it.
+/// Replaces a passage of the document on `main`, like a person who edits and commits it.
 pub(crate) fn edit(project: &Project, find: &str, with: &str) {
     let path = project.root().join(DOCUMENT);
     let text = std::fs::read_to_string(&path).unwrap();
@@ -24,10 +24,10 @@ fn has_no_worktrees(project: &Project) {
     assert!(!project.git(&["for-each-ref"]).contains("wave1"), "no branch was made");
 }
 
-/// What keeps a precondition from holding.
+/// A change of the plan that breaks a precondition.
 type Fail = fn(&mut Value);
 
-/// Each precondition, and what keeps it alone from holding.
+/// Each precondition, with a change that breaks only this one.
 const FAIL: [(Precondition, Fail); 5] = [
     (Precondition::FileDecomposition, |plan| plan["waves"][0]["agents"][1]["creates"] = json!(["a.txt"])),
     (Precondition::NoInvestigation, |plan| plan["investigations"] = json!(["why it is slow"])),
@@ -36,8 +36,8 @@ const FAIL: [(Precondition, Fail); 5] = [
     (Precondition::WorthIt, |plan| plan["estimates"]["sequential"] = json!(1)),
 ];
 
-/// SAW-10, SAW-11, SAW-56, SAW-107: where one precondition fails, whichever it is, or all do, the verdict names those and no others, no
-/// prompt is written, the run ends, and nobody is asked or launched.
+/// SAW-10, SAW-11, SAW-56, SAW-107: if preconditions fail, one or all, the verdict names exactly those, no prompt is written, the
+/// run ends, and neither a person is asked nor an agent launched.
 #[tokio::test]
 async fn a_task_that_is_not_suitable_ends_with_the_verdict() {
     for failing in FAIL.chunks(1).chain([&FAIL[..]]) {
@@ -57,8 +57,8 @@ async fn a_task_that_is_not_suitable_ends_with_the_verdict() {
     }
 }
 
-/// SAW-02, CON-154: a scout that writes, were it the document, fails its node, and nothing of it is anywhere. What it returns the
-/// orchestrator writes.
+/// SAW-02, CON-154: a scout that writes, even if it is the document, fails its node, and its changes are discarded. The
+/// orchestrator writes what the scout returns.
 #[tokio::test]
 async fn a_scout_that_writes_is_refused() {
     for file in ["README.md", DOCUMENT] {
@@ -109,7 +109,8 @@ async fn caveats_are_acknowledged_or_nobody_is_launched() {
     }
 }
 
-/// SAW-12, SAW-38, SAW-39, SAW-80, SAW-85, SAW-90: a person has made two agents own one file. No worktree is made, whatever they would have touched.
+/// SAW-12, SAW-38, SAW-39, SAW-80, SAW-85, SAW-90: a person has made two agents own one file. No worktree is made, whatever files
+/// the agents would touch.
 #[tokio::test]
 async fn an_overlap_stops_the_launch() {
     let project = project().await;
@@ -121,10 +122,10 @@ async fn an_overlap_stops_the_launch() {
     assert_eq!((reason, problems), (BlockReason::Ownership, vec![said.to_owned()]));
     assert_eq!(test.states().last().unwrap(), "BLOCKED (Ownership)");
     has_no_worktrees(&project);
-    // The other check, of what agents did, has nothing to look at yet.
+    // The other check, of the agents' changes, has nothing to check yet.
     assert_eq!(test.started().last().unwrap(), "blocked_contract");
     assert!(!test.started().iter().any(|node| ["agents", "predict"].contains(&node.as_str())));
-    // Put right, the wave begins, and both checks are made.
+    // Once this is fixed, the wave begins, and both checks are made.
     edit(&project, "creates: [a.txt, b.txt]", "creates: [b.txt]");
     let ended = test.unblock(json!("revised")).await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
@@ -133,7 +134,7 @@ async fn an_overlap_stops_the_launch() {
     assert_eq!(checks, ["pending", "pending", "predict"]);
 }
 
-/// SAW-14, SAW-85: a contract that is not in the prompt of who calls it.
+/// SAW-14, SAW-85: a contract is missing in the prompt of an agent that calls it.
 #[tokio::test]
 async fn a_missing_contract_stops_the_launch() {
     let project = project().await;
@@ -152,11 +153,11 @@ async fn a_missing_contract_stops_the_launch() {
     has_no_worktrees(&project);
 }
 
-/// SAW-42, CON-102: what a person wrote into an agent's section is what the agent is told.
+/// SAW-42, CON-102: the agent's prompt contains what a person wrote into its section.
 #[tokio::test]
 async fn an_agent_is_told_what_stands_in_the_document() {
     let project = project().await;
-    // There is a turn only for prompts with these words.
+    // The script has a turn only for prompts with these words.
     let script = script_for(&plan(), &turns(), "And a greeting to it.");
     let test = TestRun::new(&project, script).with_gate(&passing());
     assert!(matches!(test.start().await, Outcome::Waiting { .. }));
@@ -166,7 +167,7 @@ async fn an_agent_is_told_what_stands_in_the_document() {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
-/// SAW-111: changes that are not committed stop the launch, and once they are gone the run goes on.
+/// SAW-111: uncommitted changes stop the launch; once they are gone the run goes on.
 #[tokio::test]
 async fn a_dirty_working_tree_stops_the_launch() {
     let project = project().await;
@@ -189,7 +190,7 @@ async fn a_dirty_working_tree_stops_the_launch() {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
-/// A document that a person has broken: the place, and what was expected. Put right, the run goes on.
+/// A document that a person has broken: the message has the location, and what was expected. Once it is fixed, the run goes on.
 #[tokio::test]
 async fn a_broken_document_is_told_at_its_place() {
     let project = project().await;
@@ -207,7 +208,7 @@ async fn a_broken_document_is_told_at_its_place() {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
-/// SAW-15, SAW-82: a wave whose predecessor is not verified, by the document, does not begin.
+/// SAW-15, SAW-82: a wave does not begin if the document says that the wave before is not verified.
 #[tokio::test]
 async fn a_wave_waits_for_the_one_before() {
     let project = project().await;

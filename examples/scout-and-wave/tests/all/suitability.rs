@@ -16,14 +16,14 @@ pub(crate) fn files() -> BTreeSet<String> {
     demo::SEED.iter().map(|file| file.path.to_owned()).collect()
 }
 
-/// The plan with one thing changed, judged.
+/// The verdict on the plan with one change.
 fn changed(change: impl FnOnce(&mut Plan)) -> Suitability {
     let mut plan = plan();
     change(&mut plan);
     judge(&plan, &files())
 }
 
-/// That one precondition fails, for this reason alone.
+/// Asserts that one precondition fails, for this reason only.
 #[track_caller]
 fn fails(precondition: Precondition, reason: &str, change: impl FnOnce(&mut Plan)) {
     let judged = changed(change);
@@ -38,7 +38,7 @@ fn fails(precondition: Precondition, reason: &str, change: impl FnOnce(&mut Plan
 fn the_demonstrations_plan_is_suitable() {
     let judged = changed(|_| {});
     assert_eq!((judged.verdict, judged.recommendation), (Verdict::Suitable, Recommendation::Proceed));
-    // CON-107: of each wave the slowest agent.
+    // CON-107: the slowest agent of each wave.
     let expected = Times {
         scout: 3,
         agents: 10 + 7 + 5,
@@ -57,7 +57,7 @@ fn the_demonstrations_plan_is_suitable() {
     assert_eq!(with_caveats.recommendation, Recommendation::ProceedWithCaveats);
 }
 
-/// SAW-04, CON-104: one agent alone, or files that several need.
+/// SAW-04, CON-104: a single agent, or files that several agents need.
 #[test]
 fn p1_wants_files_that_fall_apart() {
     let one = "there is one group of files or none: at least two agents must have files of their own";
@@ -87,7 +87,7 @@ fn p1_wants_files_that_fall_apart() {
     );
 }
 
-/// SAW-05: what several would only add to is no obstacle, if nobody owns it.
+/// SAW-05: a file to which several agents only append is no obstacle, if none of them owns it.
 #[test]
 fn p1_lets_append_only_files_be_shared() {
     let shared = plan().append_only;
@@ -159,7 +159,7 @@ fn p5_wants_time_to_be_saved() {
     assert_eq!((slower.savings, slower.percent, slower.compared), (-9, -45, Compared::Slower));
 }
 
-/// SAW-09, SAW-53: estimates beyond all measure are as large as they can be, and save nothing.
+/// SAW-09, SAW-53: estimates that are too large are capped, and save nothing.
 #[test]
 fn endless_estimates_save_nothing() {
     let judged = changed(|plan| {
@@ -169,7 +169,7 @@ fn endless_estimates_save_nothing() {
     assert_eq!((judged.verdict, judged.times.savings < 0), (Verdict::NotSuitable, true));
 }
 
-/// All are looked at, and those that fail are named.
+/// All preconditions are checked, and those that fail are named.
 #[test]
 fn every_failure_is_named() {
     let judged = changed(|plan| {
@@ -181,7 +181,7 @@ fn every_failure_is_named() {
     assert_eq!(failed, [Precondition::NoInvestigation, Precondition::Interfaces, Precondition::WorthIt]);
 }
 
-/// SAW-52: what is written reads as it was; SAW-56: of what is not suitable, the verdict is written, and nothing else.
+/// SAW-52: the message is read back unchanged. SAW-56: for an unsuitable task only the verdict is written.
 #[test]
 fn the_message_is_in_the_document() {
     let judged = changed(|_| {});

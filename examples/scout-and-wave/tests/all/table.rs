@@ -8,14 +8,14 @@ use scout_and_wave::quick::QuickWorker;
 
 held!(ScoutAndWave, Agent, QuickWorker);
 
-/// SAW-104: the protocol is a graph in the same language: scout, a person's gate, a loop of waves, agents side by side.
+/// SAW-104: the protocol is a graph in the same language: scout, a person's gate, a loop of waves, concurrent agents.
 #[test]
 fn it_can_be_drawn() {
     expect_file!["../golden/scout_and_wave.mmd"].assert_eq(&mermaid(ScoutAndWave::net().table()));
     expect_file!["../golden/agent.mmd"].assert_eq(&mermaid(Agent::net().table()));
 }
 
-/// SAW-02: the scout may not write, whatever it is asked for, and where it reads nobody works.
+/// SAW-02: the scout may not write, whatever its prompt says, and no other node works in its place.
 #[test]
 fn the_scout_may_only_read() {
     let rows = &ScoutAndWave::net().table().nodes;

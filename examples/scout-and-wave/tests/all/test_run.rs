@@ -1,4 +1,4 @@
-//! Runs in a test: a project, who plays the agents, and what is told of the run.
+//! Runs in a test: a project, the agents, and the events of the run.
 
 use crate::project::Project;
 use interlocking::agents::{Script, ScriptedAgent};
@@ -17,13 +17,13 @@ use tokio::sync::Notify;
 
 pub(crate) const DOCUMENT: &str = "docs/IMPL-stats.md";
 
-/// A run that can be taken up again: its journal, its agents, and what happened.
+/// A run that can be resumed: its journal, its agents, and its events.
 pub(crate) struct TestRun<'p> {
     pub(crate) project: &'p Project,
     pub(crate) journal: Arc<dyn Journal>,
     id: RunId,
     agent: Arc<ScriptedAgent>,
-    /// Stands in for the gate's programs, if it is there.
+    /// The stand-in for the gate's programs, if there is one.
     recorder: Option<Arc<Recorder>>,
     told: Arc<Mutex<Vec<Event>>>,
 }
@@ -35,12 +35,12 @@ impl<'p> TestRun<'p> {
         Self { project, journal, id, agent, recorder: None, told: Arc::default() }
     }
 
-    /// Another run on a project: whoever executes it knows nothing of the one before.
+    /// Another run on a project: it has no knowledge of the run before.
     pub(crate) fn of_another_run(project: &'p Project, script: Script, id: &str) -> Self {
         Self { id: id.parse().unwrap(), ..Self::new(project, script) }
     }
 
-    /// The same where the gate's commands are only noted.
+    /// The same, where the gate's commands are only recorded.
     pub(crate) fn with_gate(self, recorder: &Arc<Recorder>) -> Self {
         Self { recorder: Some(recorder.clone()), ..self }
     }
@@ -63,7 +63,7 @@ impl<'p> TestRun<'p> {
             .with_events(Arc::new(move |event: Event| told.lock().unwrap().push(event)))
     }
 
-    /// As far as it goes without a person.
+    /// Starts the run, as far as it goes without a person.
     pub(crate) async fn start(&self) -> Outcome<SawResult> {
         let document = FilePath::new(DOCUMENT).unwrap();
         self.begin(Request::Feature { task: "Statistics of texts".to_owned(), document }).await
@@ -78,8 +78,8 @@ impl<'p> TestRun<'p> {
         self.run().resume().await.unwrap().outcome
     }
 
-    /// Goes on until so many nodes have ended or noted something, and is killed then; none if it was. What it had begun on threads of its
-    /// own has ended when this returns, as it has when a process is gone.
+    /// Resumes the run until so many nodes have ended or noted something, and kills it then; `None` if it was killed. Work on
+    /// threads of its own has ended when this returns, as when a process is gone.
     pub(crate) fn resume_until(&self, moment: usize) -> Option<Outcome<SawResult>> {
         let left = AtomicUsize::new(moment);
         self.resume_until_told(move |kind| {
@@ -88,12 +88,12 @@ impl<'p> TestRun<'p> {
         })
     }
 
-    /// Goes on until a node has ended, and is killed then.
+    /// Resumes the run until a node has ended, and kills it then.
     pub(crate) fn resume_until_after(&self, name: &'static str) -> Option<Outcome<SawResult>> {
         self.resume_until_told(move |kind| matches!(kind, EventKind::NodeFinished { node, .. } if node.node == *name))
     }
 
-    /// Goes on until it is told what this is true of, and is killed then.
+    /// Resumes the run until an event for which `is_it` holds, and kills it then.
     pub(crate) fn resume_until_told(
         &self,
         is_it: impl Fn(&EventKind) -> bool + Send + Sync + 'static,
@@ -123,31 +123,31 @@ impl<'p> TestRun<'p> {
         self.run().retry().await.unwrap().outcome
     }
 
-    /// The review is approved, and the run goes on.
+    /// Approves the review, and resumes the run.
     pub(crate) async fn approve(&self) -> Outcome<SawResult> {
         self.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
         self.resume().await
     }
 
-    /// What is asked about a blocked wave.
+    /// The question about a blocked wave.
     pub(crate) async fn question(&self) -> BlockedQuestion {
         let [question] = &open_questions(&*self.journal, &self.id).await.unwrap()[..] else { panic!() };
         serde_json::from_value(question.question.clone()).unwrap()
     }
 
-    /// Answers a blocked wave, and goes on.
+    /// Answers the question about a blocked wave, and resumes the run.
     pub(crate) async fn unblock(&self, said: serde_json::Value) -> Outcome<SawResult> {
         self.answer(&said).await;
         self.resume().await
     }
 
-    /// Answers the only question.
+    /// Answers the only open question.
     pub(crate) async fn answer(&self, said: &impl serde::Serialize) {
         let [question] = &open_questions(&*self.journal, &self.id).await.unwrap()[..] else { panic!() };
         answer(&*self.journal, &self.id, &question.by, &serde_json::to_value(said).unwrap()).await.unwrap();
     }
 
-    /// Each node that started, child runs included, in order; an agent with its label.
+    /// Each node that started, including child runs, in order; an agent with its label.
     pub(crate) fn started(&self) -> Vec<String> {
         let started = |event: &Event| match &event.kind {
             EventKind::NodeStarted(node) => Some(node.node.to_string()),
@@ -156,7 +156,7 @@ impl<'p> TestRun<'p> {
         self.told.lock().unwrap().iter().filter_map(started).collect()
     }
 
-    /// What the orchestrator noted of its states.
+    /// The states that the orchestrator noted.
     pub(crate) fn states(&self) -> Vec<String> {
         let noted = |event: &Event| match &event.kind {
             EventKind::Note { text, .. } if text.starts_with(|first: char| first.is_ascii_uppercase()) => {
@@ -167,7 +167,7 @@ impl<'p> TestRun<'p> {
         self.told.lock().unwrap().iter().filter_map(noted).collect()
     }
 
-    /// How many turns of the script were not played.
+    /// The number of turns of the script that were not played.
     pub(crate) fn unplayed(&self) -> usize {
         self.agent.unused().len()
     }

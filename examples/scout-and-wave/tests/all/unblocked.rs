@@ -1,4 +1,4 @@
-//! How a person takes a blocked wave further.
+//! How a person resolves a blocked wave.
 
 use crate::project::git;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
@@ -14,7 +14,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Turns of a wave whose first agent does this at first, and then what it should.
+/// Turns of a wave whose first agent does this first, and behaves correctly the second time.
 fn with_another(first: Turn) -> [Turn; 3] {
     [first, turn("B", "b.txt"), turn("A", "a.txt")]
 }
@@ -30,7 +30,7 @@ fn is_complete(ended: &Outcome<SawResult>) {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
-/// SAW-43, SAW-44, SAW-33, CON-156: an agent is sent to work again, in a new worktree of the same name; the other one is not.
+/// SAW-43, SAW-44, SAW-33, CON-156: one agent works again, in a new worktree of the same name; the other does not.
 #[tokio::test]
 async fn an_agent_is_sent_to_work_again() {
     let project = project().await;
@@ -48,8 +48,8 @@ async fn an_agent_is_sent_to_work_again() {
     assert_eq!(states[3..6], ["WAVE_EXECUTING", "BLOCKED (AgentFailure)", "WAVE_EXECUTING"]);
 }
 
-/// SAW-43, SAW-17, CON-110: an agent says that it did not commit. What it wrote is still there, in its worktree: a person commits it, and the
-/// wave goes on with that.
+/// SAW-43, SAW-17, CON-110: an agent reports that it did not commit. Its files are still in its worktree: a person commits them,
+/// and the wave goes on with them.
 #[tokio::test]
 async fn a_person_finishes_an_agents_work() {
     let project = project().await;
@@ -72,8 +72,8 @@ async fn a_person_finishes_an_agents_work() {
     assert_eq!(test.started().iter().filter(|node| *node == "implement").count(), 2);
 }
 
-/// SAW-43: the wave goes on without an agent. Its lines are not added, and the document says so. An answer that names nobody of the wave,
-/// or everybody, is asked for again.
+/// SAW-43: the wave goes on without an agent. Its lines are not added, and the document says so. An answer that names no agent of
+/// the wave, or all of them, is asked for again.
 #[tokio::test]
 async fn an_agent_is_descoped() {
     let project = project().await;
@@ -94,8 +94,8 @@ async fn an_agent_is_descoped() {
     assert!(text.contains("### Wave 1 - Descoped\n\n- Agent A: nothing of it is merged\n"), "{text}");
 }
 
-/// SAW-43, SAW-44: neither agent is complete. An answer about one of them does not decide about the other one, whose work is not merged before
-/// that is.
+/// SAW-43, SAW-44: neither agent is complete. An answer about one agent does not decide about the other, whose work is not merged
+/// before it is decided on.
 #[tokio::test]
 async fn an_answer_decides_about_the_agents_that_it_names_and_no_others() {
     let project = project().await;
@@ -121,7 +121,7 @@ async fn an_answer_decides_about_the_agents_that_it_names_and_no_others() {
     assert!(project.file("main", DOCUMENT).contains("### Wave 1 - Descoped\n\n- Agent A: nothing of it is merged\n"));
 }
 
-/// SAW-43, SAW-44: an agent that has never reported is no less descoped for that, or else asked about.
+/// SAW-43, SAW-44: an agent that has never reported can be descoped too, or is asked about.
 #[tokio::test]
 async fn an_agent_without_a_report_is_decided_about_too() {
     let project = project().await;
@@ -129,7 +129,7 @@ async fn an_agent_without_a_report_is_decided_about_too() {
     let mut third = plan["waves"][0]["agents"][1].clone();
     (third["agent"], third["creates"]) = (json!("C"), json!(["c.txt"]));
     plan["waves"][0]["agents"].as_array_mut().unwrap().push(third);
-    // Of C there is no turn.
+    // The script has no turn for C.
     let test = TestRun::new(&project, script(&plan, &[partial(), turn("B", "b.txt")])).with_gate(&passing());
     is_blocked(&project, &test).await;
     assert!(matches!(test.unblock(json!({ "descope": { "agents": ["A"] } })).await, Outcome::Waiting { .. }));
@@ -139,8 +139,8 @@ async fn an_agent_without_a_report_is_decided_about_too() {
     assert!(project.file("main", DOCUMENT).contains("- Agent C: nothing of it is merged\n"));
 }
 
-/// SAW-45: a contract cannot be implemented. It is revised in the document, with the prompts of those who have it; who has
-/// another prompt works again, and who has the same is not re-run.
+/// SAW-45: a contract cannot be implemented. It is revised in the document, with the prompts of the agents that have it; an agent
+/// with a changed prompt works again, and an agent with the same prompt does not.
 #[tokio::test]
 async fn a_contract_is_revised() {
     let project = project().await;
@@ -166,7 +166,7 @@ async fn a_contract_is_revised() {
     assert_eq!(read.status.contracts, Some(hash), "SAW-36: frozen are those that were revised");
 }
 
-/// SAW-36: contracts that somebody changes while agents work by them.
+/// SAW-36: contracts that are changed while agents work by them.
 #[tokio::test]
 async fn a_contract_that_changes_under_way_blocks_the_wave() {
     let project = project().await;
@@ -189,7 +189,7 @@ async fn a_contract_that_changes_under_way_blocks_the_wave() {
     assert_eq!(project.git(&["log", "--all", "--merges", "--format=%s"]), "");
 }
 
-/// SAW-33, SAW-31: a person puts right what the gate found, and it runs again.
+/// SAW-33, SAW-31: a person fixes what the gate found, and it runs again.
 #[tokio::test]
 async fn a_gate_passes_once_a_person_has_put_it_right() {
     let project = project().await;
@@ -209,8 +209,8 @@ async fn a_gate_passes_once_a_person_has_put_it_right() {
     assert_eq!(states[states.len() - 4..], ["WAVE_MERGING", "BLOCKED (Verification)", "WAVE_VERIFIED", "COMPLETE"]);
 }
 
-/// SAW-109: while the run waits for a person, somebody edits the document and commits it. It is merged before the gate runs again, so what
-/// lands is what was verified, and the edit is in it.
+/// SAW-109: while the run waits for a person, the document is edited and committed. The commit is merged before the gate runs
+/// again, so the landed commit is verified, and the edit is in it.
 #[tokio::test]
 async fn what_is_committed_while_a_run_waits_is_verified_too() {
     let project = project().await;
@@ -231,7 +231,8 @@ async fn what_is_committed_while_a_run_waits_is_verified_too() {
     assert_eq!(project.git(&["log", "-1", "--format=%P", "main~"]).trim_end().split(' ').nth(1), Some(theirs.trim()));
 }
 
-/// SAW-36: what is committed meanwhile may not change the contracts, nor what the wave has changed. Taken back, the wave goes on.
+/// SAW-36: commits made meanwhile must not change the contracts, or files that the wave has changed. Once they are reverted, the
+/// wave goes on.
 #[tokio::test]
 async fn what_is_committed_while_a_run_waits_has_to_fit() {
     let project = project().await;
@@ -256,7 +257,7 @@ async fn what_is_committed_while_a_run_waits_has_to_fit() {
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
 }
 
-/// SAW-109: somebody commits while the gate runs. It runs again, on what lands.
+/// SAW-109: a commit is made while the gate runs. The gate runs again, on the commit that lands.
 #[tokio::test]
 async fn what_is_committed_while_the_gate_runs_is_verified_too() {
     let project = project().await;
