@@ -76,7 +76,7 @@ const CONSUMERS: [(&str, &str); 55] = [
     ("rebaser.RebaseConflict.whyUnresolvable", "ScaffoldInput.clarification"),
 ];
 
-/// The fields of an exit, by its schema: one object for each variant, with one field that has the variant's name.
+/// The fields of an exit, by its schema: one object for each variant, with one field of its name (V3-150).
 fn fields_of(name: &str, schema: &Value) -> Vec<String> {
     let follow = |value: &Value| match value["$ref"].as_str() {
         Some(reference) => schema["$defs"][reference.rsplit('/').next().unwrap()].clone(),
