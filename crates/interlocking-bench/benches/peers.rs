@@ -39,7 +39,7 @@ fn main() {
     }
 }
 
-/// The chain here: how long it took, and the bytes that it left.
+/// Runs the chain here; gives its duration and the bytes that it has written.
 fn stored(durability: Durability) -> (Duration, u64) {
     let place = tempfile::tempdir().unwrap();
     let journal = Arc::new(SqliteJournal::options().durability(durability).open(place.path()).unwrap());
@@ -49,7 +49,7 @@ fn stored(durability: Durability) -> (Duration, u64) {
     let report = runtime.block_on(Run::new(growing()).with_journal(journal.clone()).start(grown)).unwrap();
     let took = started.elapsed();
     assert_eq!(report.outcome.finished(), Some(STEPS));
-    // Closes it, as the peer closes its own; its log is gone a moment later.
+    // Closes the journal, as the peer closes its own; the write-ahead log is removed a moment later.
     drop((runtime, journal));
     while place.path().join("journal.db-wal").exists() {
         std::thread::sleep(Duration::from_millis(10));
@@ -57,7 +57,7 @@ fn stored(durability: Durability) -> (Duration, u64) {
     (took, bytes(place.path()))
 }
 
-/// The same in LangGraph.
+/// Runs the same chain in LangGraph.
 fn peer(python: &str) -> (Duration, u64) {
     let place = tempfile::tempdir().unwrap();
     let output = Command::new(python).arg(PEER).arg(place.path()).arg(STEPS.to_string()).output().unwrap();

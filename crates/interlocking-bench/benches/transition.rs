@@ -1,5 +1,5 @@
-//! A transition in the executor beside the hand-written loop with the same services:
-//! `cargo bench -p interlocking-bench --bench transition`.
+//! Compares a transition in the executor with a handwritten loop with the same services: `cargo
+//! bench -p interlocking-bench --bench transition`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 

@@ -1,11 +1,11 @@
-//! How long language servers take: to start, for the first question, for the same one again, and after a file has changed. Beside them the
-//! syntax, which answers less.
+//! Measures the time of language servers: for the start, the first question, the same question again, and after a change of a
+//! file. Compares them with the syntax, which answers less.
 //!
 //! ```console
 //! cargo bench --profile dev -p interlocking-code-intelligence --bench servers
 //! ```
 //!
-//! Nearly all of the time is the servers' own, so nothing has to be optimised here. A server that is not installed is left out.
+//! Nearly all of the time is the servers' own, so no optimisation is needed here. A server that is not installed is left out.
 
 #![expect(clippy::print_stdout, reason = "a benchmark's table is for people")]
 
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How often each server is started, and each question asked that can be: the median counts.
+/// How often each server is started and each question is asked, if it can be; the result is the median.
 const TIMES: usize = 5;
 
 #[tokio::main]
@@ -47,7 +47,7 @@ fn python_project() -> TempDir {
     directory
 }
 
-/// What is asked: which functions a property calls.
+/// The question: which functions a property calls.
 struct Case {
     tests: &'static str,
     property: &'static str,

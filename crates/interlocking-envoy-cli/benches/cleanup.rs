@@ -1,5 +1,5 @@
-//! The search for markers in a repository of 50,000 files, beside `git grep` of the marker, each a process:
-//! `cargo bench -p interlocking-envoy-cli --bench cleanup`.
+//! Compares the search for markers in a repository of 50,000 files with `git grep` for the marker, each as a process: `cargo
+//! bench -p interlocking-envoy-cli --bench cleanup`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 #![expect(clippy::unwrap_used, reason = "a benchmark: what is wrong shall end it")]
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 
 const FILES: usize = 50_000;
 const IN_A_DIRECTORY: usize = 50;
-/// Of so many files one has a marker.
+/// One file in so many has a marker.
 const MARKED: usize = 1_000;
 const ROUNDS: usize = 11;
 
@@ -31,15 +31,15 @@ fn main() {
     let tracked = || assert_eq!(git(root, &["grep", "-lF", "[DEBUG-TEMP]"]), FILES / MARKED);
     let all = || assert_eq!(git(root, &["grep", "-lF", "--untracked", "[DEBUG-TEMP]"]), FILES / MARKED);
     println!("{}", rounds::compare(ROUNDS, search, tracked).line("envoy / git grep", 1, None));
-    // What the two look into is the same only here: what is new is marked too.
+    // Only this comparison covers the same files: the command also examines untracked files.
     println!("{}", rounds::compare(ROUNDS, search, all).line("envoy / git grep --untracked", 1, None));
-    // The removal itself, once; afterwards there is nothing to be found.
+    // The removal itself, once; afterwards no marker is found.
     assert_eq!(envoy(root, &[]), FILES / MARKED + 1);
     assert_eq!(envoy(root, &[]), 1);
 }
 
-/// Source files of 200 to 6,000 bytes in directories of fifty, a fifth of them of kinds that are not looked into. Gives how many
-/// bytes they have.
+/// Writes source files of 200 to 6,000 bytes in directories of fifty, a fifth of them with extensions that are not searched.
+/// Gives the number of bytes.
 fn fill(root: &Path) -> usize {
     let mut bytes = 0;
     for index in 0..FILES {
@@ -61,7 +61,7 @@ fn fill(root: &Path) -> usize {
     bytes
 }
 
-/// Removes, or says what it would; gives how many lines it printed.
+/// Removes the markers, or lists them; gives the number of printed lines.
 fn envoy(root: &Path, more: &[&str]) -> usize {
     lines(Command::new(env!("CARGO_BIN_EXE_envoy")).args(["plan", "cleanup-debug-logs"]).args(more), root)
 }

@@ -1,7 +1,7 @@
-//! Worktrees beside the git program: `cargo bench -p interlocking-worktree --bench worktrees`.
+//! Compares worktrees with the git program: `cargo bench -p interlocking-worktree --bench worktrees`.
 //!
-//! Both do the same work on repositories of the same files, in turns, on `/dev/shm` where there is one. The git program's
-//! time includes its start, which is what a caller pays for it. What is set up and cleaned up between is not measured.
+//! Both do the same work on repositories with the same files, in turns, on `/dev/shm` if it exists. The git program's time
+//! includes its start, which a caller has to pay for. Setup and cleanup are not measured.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run should say so")]
@@ -19,7 +19,7 @@ use interlocking_worktree::{BranchName, CommitId, Configuration, Force, Pool, Re
 use rounds::{Comparison, compare_by};
 
 fn main() {
-    // `-- 2000 merge` measures that alone.
+    // `-- 2000 merge` measures only that case.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let only = arguments.iter().find_map(|argument| argument.parse().ok());
     let wanted = |name: &str| {
@@ -49,7 +49,7 @@ fn main() {
 
 type Measure = fn(&Bench, usize);
 
-/// A repository with as many files, and what is made beside it.
+/// A repository with so many files, and the worktrees that are made of it.
 struct Bench {
     directory: tempfile::TempDir,
     repository: Repository,
@@ -72,12 +72,12 @@ impl Bench {
             std::fs::create_dir_all(at.parent().unwrap()).unwrap();
             std::fs::write(at, contents_of(file, 0)).unwrap();
         }
-        // Nothing in the background.
+        // No background processes.
         git(&root, &["config", "gc.auto", "0"]);
         git(&root, &["config", "maintenance.auto", "false"]);
         git(&root, &["add", "--all"]);
         git(&root, &["commit", "--quiet", "--message", "Begin"]);
-        // As in a repository that was cloned: git and gix read the same pack.
+        // As in a cloned repository: git and gix read the same pack.
         git(&root, &["gc", "--quiet"]);
         let base = repository.resolve("main").unwrap();
         Self { directory, repository, files, base, count: std::cell::Cell::new(0) }
@@ -128,7 +128,7 @@ impl Bench {
     }
 
     fn report(&self, what: &str, comparison: &Comparison, goal: f64) {
-        // How many times as fast as git.
+        // The factor by which it is faster than git.
         println!("{}", comparison.line(&format!("{what}, {} files", self.files), 1, Some(1.0 / goal)));
     }
 
@@ -149,18 +149,20 @@ impl Bench {
         self.report("create", &comparison, 1.8);
     }
 
-    /// From a retired worktree, with two commits in turn, and with a commit each time of which nothing was read before.
+    /// Measures creation from a retired worktree: with two commits in turn, and with a new commit each time, none of which
+    /// was read before.
     fn recycle(&self, rounds: usize) {
-        // One to begin with, and one that does not count.
+        // One commit to begin with, and one warm-up.
         let commits = self.side_commits(rounds + 2, self.some());
         self.recycle_at("create from a retired one", rounds, &commits[..2]);
         self.recycle_at("the same, at new commits", rounds, &commits[1..]);
     }
 
-    /// A worktree made from a retired one, whose user had changed some files, added one and built something, and at
-    /// another commit, in which as many others differ: ten, or one in twenty if that is less. The commits are taken in turn.
+    /// Measures the creation of a worktree from a retired one whose user had changed some files, added one and built
+    /// something. The new worktree is at another commit, which differs in as many files: ten, or one in twenty if that is
+    /// less. The commits are used in turn.
     fn recycle_at(&self, what: &str, rounds: usize, commits: &[CommitId]) {
-        // Opened for this: what has been read does not count from one line to the next.
+        // Opened anew, so that nothing is cached from earlier measurements.
         let repository = Repository::open_with(self.project(), Configuration::RepositoryOnly).unwrap();
         let pool = Pool::open(&repository, self.directory.path().join("pool"), 1).unwrap();
         let make = |round: usize| {
@@ -224,7 +226,7 @@ impl Bench {
         self.report("remove", &comparison, 1.0);
     }
 
-    /// A look at what changed, and a commit of ten files.
+    /// Measures the detection of changes, and a commit of ten files.
     fn commit(&self, rounds: usize) {
         let (ours, gits) = (self.ours(), self.gits());
         wait();
@@ -262,7 +264,7 @@ impl Bench {
         self.clear_gits(&gits);
     }
 
-    /// Ten commits of ten files each on a branch of their own, one picked a round.
+    /// Measures cherry-picks: ten commits of ten files each on a branch of their own, one for each round.
     fn pick(&self, rounds: usize) {
         let commits = self.side_commits(rounds + 1, 10);
         let author = Signature::new("Ada", "ada@example.org").unwrap();
@@ -311,7 +313,7 @@ impl Bench {
         (self.files / 20).min(10)
     }
 
-    /// Commits of so many files each, one on top of the other; the base first.
+    /// Makes a chain of commits that change so many files each; the base comes first.
     fn side_commits(&self, count: usize, changed: usize) -> Vec<CommitId> {
         let author = Signature::new("Ada", "ada@example.org").unwrap();
         let side = self.ours();
@@ -327,7 +329,7 @@ impl Bench {
         commits
     }
 
-    /// The 200th worktree beside the first.
+    /// Measures the 200th worktree in comparison with the first.
     fn many(&self) {
         let mut times = Vec::new();
         for _ in 0..205 {
@@ -350,7 +352,7 @@ fn path_of(file: usize) -> String {
     format!("part{:02}/module{:02}/file{file:05}.rs", file / 400, file / 20 % 20)
 }
 
-/// About two kilobytes, with words of their own: source files of a snapshot are seldom alike.
+/// About two kilobytes of unique words: source files of a snapshot are seldom alike.
 fn contents_of(file: usize, round: usize) -> String {
     let mut state = (file as u64) << 20 | 1;
     let mut word = || {
@@ -365,8 +367,8 @@ fn contents_of(file: usize, round: usize) -> String {
     text
 }
 
-/// Files that were written in the second in which the index was are read again by every look at them, git's and ours:
-/// what a worktree is used for begins later than that.
+/// Files that were written in the same second as the index are read again at every check, by git and by us: real use of a
+/// worktree begins later.
 fn wait() {
     std::thread::sleep(Duration::from_millis(1_100));
 }

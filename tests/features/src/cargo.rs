@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The package that turns on what the workspace turns on of others' crates (`tests/unified`), and the one that brings it among users' crates.
+/// The package that turns on the workspace's features of third-party crates (`tests/unified`), and the package that adds it to
+/// the users' crates.
 const UNIFIED: &str = "interlocking-unified";
 pub(crate) const UNIFIED_USER: &str = "user-unified";
 
@@ -49,7 +50,8 @@ impl Cargo {
         self.build(chosen(program(root).args(["check", "--locked"]), set)).map(drop)
     }
 
-    /// Beside crates of tests' own, of which those of others are not the package's alone anyway.
+    /// Checks the tests with the workspace's features of third-party crates: tests use such crates of their own, so those are
+    /// shared anyway.
     pub(crate) fn check_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
         self.build(unified(program(root).args(["check", "--locked", "--tests"]), set)).map(drop)
     }

@@ -19,7 +19,7 @@ struct Oven {
 
 held!(Oven);
 
-/// What is served.
+/// The meal that is served.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Plate(String);
 

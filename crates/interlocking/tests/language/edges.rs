@@ -359,7 +359,7 @@ async fn a_run_that_is_resumed_anywhere_has_taken_its_edges_as_often() {
     }
 }
 
-/// What the nodes of a loop do, whose graph is beside it.
+/// The handlers of a loop whose graph is defined beside it.
 macro_rules! looping {
     () => {
         pub(super) struct Work;
