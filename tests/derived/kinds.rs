@@ -214,7 +214,7 @@ fn markers_carry_the_types_of_the_rows() {
     assert_ne!(<desk::witness as Remembers>::GROUP, <desk::spelling as Remembers>::GROUP);
 }
 
-/// Gives what it was told that each node reported, as JSON.
+/// Gives the report of each node that it was passed, as JSON.
 struct Told(Vec<(NodeIndex, Vec<&'static str>)>);
 
 impl ReportSource for Told {

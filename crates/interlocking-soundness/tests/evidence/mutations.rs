@@ -29,7 +29,7 @@ pub(crate) fn compare_all(table: &Table, all: Vec<Mutant>) -> Compared {
     compare_all_within(table, all, STATES)
 }
 
-/// The same, where too many are more than `states`.
+/// Compares the verdicts of these mutants; fails if a mutant is too large for a brute force of `states` states.
 pub(crate) fn compare_all_within(table: &Table, all: Vec<Mutant>, states: usize) -> Compared {
     let many = all.len();
     let (mut compared, mut refused, mut wrong) = (Compared::default(), 0, Vec::new());
