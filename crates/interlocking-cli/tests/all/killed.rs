@@ -192,7 +192,7 @@ fn read(place: &Path, name: &str) -> String {
 
 /// Kills the runner during a command of the agent, with the guard that ends the remaining programs and without; then resumes the
 /// run.
-fn is_taken_up(start: impl Fn(&Path) -> Command) {
+fn assert_resumed_after_kill(start: impl Fn(&Path) -> Command) {
     for guard_lives in [true, false] {
         let place = new_place();
         let place = place.path();
@@ -215,14 +215,14 @@ fn is_taken_up(start: impl Fn(&Path) -> Command) {
 
 #[test]
 fn nothing_of_a_killed_run_goes_on_and_it_is_taken_up_when_that_is_so() {
-    is_taken_up(|place| process(&this_program(), "start", place));
+    assert_resumed_after_kill(|place| process(&this_program(), "start", place));
 }
 
 #[test]
 fn the_same_with_the_real_claude_code_in_the_midst_of_a_command() {
     let Some(program) = programs::found(programs::claude()) else { return };
     let servers = Mutex::new(Vec::new());
-    is_taken_up(|place| {
+    assert_resumed_after_kill(|place| {
         let begun = desk(place).join("begun");
         let stay = Reaction::tool("Bash", json!({ "command": STAY, "description": "wait" }));
         let first = Rule::asked("Write about").when("nothing has begun", move |_| !begun.exists()).reply(stay);

@@ -5,7 +5,7 @@ use crate::generated::{Counted, count};
 use crate::hand_made::{event, join, logic, table};
 use crate::hard_tables::both_say;
 use crate::mutations::{STATES as MUTANT_STATES, compare_all};
-use crate::sweep::{compare_all_of, looked_at, share_of};
+use crate::sweep::{compare_all_of, selected, share_of};
 use interlocking_core::table::{Goto, NodeRow, Table};
 use interlocking_reference_model::edge_budgets::budgeted;
 use interlocking_reference_model::explore::{Broken, explore};
@@ -17,7 +17,7 @@ use std::ops::Range;
 const STATES: usize = 3000;
 
 fn sweep(seeds: Range<u64>) {
-    let many = looked_at(seeds.clone()).count();
+    let many = selected(seeds.clone()).count();
     let mut counted = Counted::default();
     // Tables that break a rule only because an edge may be spent.
     let mut by_routes = 0;

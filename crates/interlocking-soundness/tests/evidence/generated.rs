@@ -3,7 +3,7 @@
 
 use crate::compare::Compared;
 use crate::rich;
-use crate::sweep::{compare_all_of, looked_at, share_of};
+use crate::sweep::{compare_all_of, selected, share_of};
 use interlocking_core::table::{Fork, NodeKind, Table, Visits};
 use interlocking_reference_model::explore::{Broken, Explored, explore};
 use interlocking_reference_model::generate;
@@ -26,7 +26,7 @@ pub(crate) struct Counted {
 }
 
 fn sweep(seeds: Range<u64>) {
-    let many = looked_at(seeds.clone()).count();
+    let many = selected(seeds.clone()).count();
     let mut counted = Counted::default();
     let compared =
         compare_all_of(seeds, STATES, generate::table, |table, explored| count(table, explored, &mut counted));

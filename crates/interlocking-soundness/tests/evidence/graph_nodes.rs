@@ -1,7 +1,7 @@
 //! A graph node is one place: in a table it is like a node that does its work itself.
 
 use crate::hand_made::{logic, table};
-use crate::sweep::{looked_at, share_of};
+use crate::sweep::{selected, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table};
 use interlocking_reference_model::generate;
@@ -20,7 +20,7 @@ fn with_graphs(mut table: Table) -> Table {
 #[test]
 fn have_the_verdict_of_what_they_stand_for() {
     let (mut sound, mut unsound, mut graphs) = (0, 0, 0);
-    for seed in looked_at(300_000..310_000) {
+    for seed in selected(300_000..310_000) {
         let table = generate::table(seed);
         let other = with_graphs(table.clone());
         graphs += other.nodes.iter().filter(|row| row.kind == NodeKind::Graph).count();

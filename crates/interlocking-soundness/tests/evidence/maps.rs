@@ -1,7 +1,7 @@
 //! Ten thousand tables with maps: the verdict does not depend on whether a map waits for all of its children or for some, nor on
 //! whether messages add items to it.
 
-use crate::sweep::{looked_at, share_of};
+use crate::sweep::{selected, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, Quorum, Table};
 use interlocking_reference_model::generate::{self, Dice};
@@ -40,7 +40,7 @@ fn with_quorums(table: &Table, dice: &mut Dice) -> Table {
 
 fn sweep(seeds: Range<u64>) {
     let (mut sound, mut unsound, mut added) = (0, 0, 0);
-    for seed in looked_at(seeds) {
+    for seed in selected(seeds) {
         let table = with_a_map(seed);
         let given = with_quorums(&table, &mut Dice::new(seed));
         added += usize::from(given.nodes.iter().any(|row| !row.adds_to.is_empty()));

@@ -6,7 +6,7 @@ use crate::generated::{Counted, count};
 use crate::hand_made::logic;
 use crate::hard_tables::both_say;
 use crate::mutations::compare_all;
-use crate::sweep::{compare_all_of, looked_at, share_of};
+use crate::sweep::{compare_all_of, selected, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table};
 use interlocking_reference_model::generate::Dice;
@@ -214,7 +214,7 @@ fn disturbed(seed: u64) -> Table {
 }
 
 fn sweep(seeds: Range<u64>) {
-    let many = looked_at(seeds.clone()).count();
+    let many = selected(seeds.clone()).count();
     let mut counted = Counted::default();
     let compared = compare_all_of(seeds, STATES, disturbed, |table, explored| count(table, explored, &mut counted));
     crate::generated::report(&compared, &counted);

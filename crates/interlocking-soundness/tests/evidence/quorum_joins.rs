@@ -5,7 +5,7 @@ use crate::generated::{Counted, count, report};
 use crate::hand_made::{event, logic, said, table};
 use crate::hard_tables::both_say;
 use crate::mutations::compare_all;
-use crate::sweep::{compare_all_of, looked_at, share_of};
+use crate::sweep::{compare_all_of, selected, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Quorum, Table};
 use interlocking_reference_model::edge_budgets::give_budgets;
@@ -34,7 +34,7 @@ fn generated(seed: u64) -> Table {
 }
 
 fn sweep(seeds: Range<u64>) {
-    let many = looked_at(seeds.clone()).count();
+    let many = selected(seeds.clone()).count();
     let (mut counted, mut matters) = (Counted::default(), 0);
     let compared = compare_all_of(seeds, STATES, generated, |table, explored| {
         count(table, explored, &mut counted);

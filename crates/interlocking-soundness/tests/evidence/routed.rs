@@ -3,7 +3,7 @@
 
 use crate::compare::is_sound;
 use crate::generated::{Counted, count, report};
-use crate::sweep::{compare_all_of, looked_at, share_of};
+use crate::sweep::{compare_all_of, selected, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
 use interlocking_reference_model::generate::{self, Dice};
@@ -74,7 +74,7 @@ fn target(dice: &mut Dice, table: &Table) -> Target {
 }
 
 fn sweep(seeds: Range<u64>) {
-    let many = looked_at(seeds.clone()).count();
+    let many = selected(seeds.clone()).count();
     let (mut counted, mut taken) = (Counted::default(), 0);
     let compared = compare_all_of(seeds, STATES, table, |table, explored| {
         count(table, explored, &mut counted);

@@ -6,7 +6,7 @@ use crate::hand_made::{event, join, logic, table};
 use crate::hard_tables::both_say;
 use crate::mutations::compare_all;
 use crate::rich;
-use crate::sweep::{compare_all_of, looked_at, share_of};
+use crate::sweep::{compare_all_of, selected, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
 use interlocking_reference_model::explore::Broken;
@@ -58,7 +58,7 @@ fn give_workspace(dice: &mut Dice, row: &mut NodeRow, many: usize) {
 }
 
 fn sweep(seeds: Range<u64>) {
-    let many = looked_at(seeds.clone()).count();
+    let many = selected(seeds.clone()).count();
     // Tables in which two nodes that change one workspace never work at the same time, although they take no turns.
     let mut apart = 0;
     let compared = compare_all_of(seeds, STATES, shared, |table, explored| {

@@ -14,7 +14,7 @@ fn one_in() -> usize {
 }
 
 /// The seeds that are used.
-pub(crate) fn looked_at(seeds: Range<u64>) -> impl Iterator<Item = u64> + Clone {
+pub(crate) fn selected(seeds: Range<u64>) -> impl Iterator<Item = u64> + Clone {
     seeds.step_by(one_in())
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn share_of(all: usize) -> usize {
     all / one_in()
 }
 
-/// Compares the table of each seed that is [used](looked_at); the brute force may explore up to `states` states of each. `each`
+/// Compares the table of each seed that is [selected]; the brute force may explore up to `states` states of each. `each`
 /// is given the result, unless the table is too large.
 ///
 /// # Panics
@@ -36,7 +36,7 @@ pub(crate) fn compare_all_of(
     mut each: impl FnMut(&Table, &Explored),
 ) -> Compared {
     let (mut compared, mut wrong) = (Compared::default(), Vec::new());
-    for seed in looked_at(seeds.clone()) {
+    for seed in selected(seeds.clone()) {
         let table = table(seed);
         match compare(&table, states, &mut compared) {
             Err(why) => wrong.push((seed, why)),

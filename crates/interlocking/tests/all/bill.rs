@@ -130,7 +130,7 @@ fn firm(waits_for: usize, agent: &Arc<Paid>, journal: Arc<dyn Journal>) -> Run<F
 }
 
 /// Asserts that the report, the account, and a repeated report of the run have this usage, and that the agent got so many calls.
-async fn comes_to(usage: Usage, report: Report<Vec<u64>>, agent: &Arc<Paid>, journal: &Arc<MemoryJournal>) {
+async fn assert_usage(usage: Usage, report: Report<Vec<u64>>, agent: &Arc<Paid>, journal: &Arc<MemoryJournal>) {
     assert_eq!(report.usage(), usage, "the report");
     assert_eq!(account(&**journal, &report.run).await.unwrap().total, usage, "the account");
     let again = firm(0, agent, journal.clone()).resume().await.unwrap();
@@ -154,7 +154,7 @@ async fn the_bill_of_a_run_has_its_childrens_calls() {
     assert_eq!(ended, [1, 1, 3], "each child's own, then that of all");
     let roles: Vec<_> = report.ledger.entries().iter().map(|call| call.session.as_ref().unwrap().as_str()).collect();
     assert_eq!(roles, ["s-0", "s-1", "s-2"], "in the order in which they ended");
-    comes_to(cents(3), report, &agent, &journal).await;
+    assert_usage(cents(3), report, &agent, &journal).await;
 
     // Without a journal too.
     let agent = Arc::<Paid>::default();
@@ -172,7 +172,7 @@ async fn children_that_are_left_behind_are_on_the_bill() {
     let ended: Vec<_> = runs.iter().map(|run| run.ended.as_deref().unwrap()).collect();
     assert_eq!(ended.iter().filter(|ended| **ended == "cancelled").count(), 1, "{ended:?}");
     let usage = cents(2) + unpriced(1);
-    comes_to(usage, report, &agent, &journal).await;
+    assert_usage(usage, report, &agent, &journal).await;
 }
 
 /// The turns of a killed process were calls: they are in the account before the run is resumed, and on the bill after it.
@@ -197,7 +197,7 @@ async fn turns_that_were_killed_are_on_the_bill() {
     assert!(matches!(short.outcome, Outcome::BudgetExhausted(_)), "{:?}", short.outcome);
     assert_eq!(short.usage(), cents(2) + unpriced(1));
     let report = firm(2, &agent, journal.clone()).with_budgets(budgets(4)).resume().await.unwrap();
-    comes_to(cents(3) + unpriced(1), report, &agent, &journal).await;
+    assert_usage(cents(3) + unpriced(1), report, &agent, &journal).await;
 }
 
 /// A turn that is interrupted when its run is suspended is recorded; otherwise the run's journal has failed.

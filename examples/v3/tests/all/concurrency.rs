@@ -272,7 +272,7 @@ async fn a_silent_rebaser_ends_its_node_and_what_is_below() {
     let (outcome, ()) = tokio::join!(test.outcome(spec(&["a+x", "b"])), watch);
     is_merged(&outcome);
     let (a, x) = (test.run_of("top/a").await, test.run_of("top/a/x").await);
-    let stuck = test.came_to(&a).await.unwrap();
+    let stuck = test.result_of(&a).await.unwrap();
     assert!(matches!(stuck, V3Outcome::Stuck(_)), "{stuck}");
     assert!(test.nodes_of(&a).ends_with(&["rebaser".to_owned()]), "{:?}", test.nodes_of(&a));
     assert_eq!(ending(&test.journal.load(&x).await.unwrap()), Some("cancelled"));

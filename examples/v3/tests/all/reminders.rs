@@ -68,7 +68,7 @@ async fn a_reviewer_a_judge_and_a_rebaser_that_decide_nothing() {
             [] => outcome,
             _ => {
                 assert!(matches!(outcome, V3Outcome::Merged(_)), "{title}: {outcome}");
-                let silent = test.came_to(&test.run_of("top/a").await).await.expect(title);
+                let silent = test.result_of(&test.run_of("top/a").await).await.expect(title);
                 let told = &test.prompts("implementer of `top`")[0];
                 assert!(told.contains(&format!("\n- top/a: {silent}\n")), "{told}");
                 silent

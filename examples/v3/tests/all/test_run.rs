@@ -116,7 +116,7 @@ impl<'p> TestRun<'p> {
     }
 
     /// The result of a run below the root, if it has finished.
-    pub(crate) async fn came_to(&self, run: &RunId) -> Option<V3Outcome> {
+    pub(crate) async fn result_of(&self, run: &RunId) -> Option<V3Outcome> {
         let tokens = self.outcomes(run).await.into_iter().flat_map(|outcome| outcome.tokens);
         let exit = tokens.filter(|token| token.place == "exit").last()?;
         Some(serde_json::from_str(exit.payload.json().unwrap()).unwrap())
