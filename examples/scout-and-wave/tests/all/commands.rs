@@ -75,7 +75,7 @@ async fn a_wave_goes_on_with_a_document_once_it_is_approved() {
     assert_eq!(test.states(), states);
     assert_eq!(project.file("main", "list.txt"), "one\ntwo\n3\n");
 
-    // Nothing is left.
+    // No wave is left.
     let test = TestRun::new(&project, script(&plan(), &[]));
     let Outcome::Failed(failure) = test.begin(wave()).await else { panic!() };
     let said = format!("every wave of `{DOCUMENT}` is verified: there is nothing left to begin");
