@@ -57,7 +57,7 @@ fn a_second_main_is_refused() {
     );
     assert_eq!(decisions, before);
     // The same once more is no second one, and other prompts and features have mains of their own.
-    settle(&mut decisions, "A", Decision::Main).unwrap();
+    record(&mut decisions, "A", Decision::Main).unwrap();
     for other in [Prompt { number: 4, ..prompt("B") }, Prompt { feature_branch: "other".to_owned(), ..prompt("B") }] {
         decisions.record(&other, "branch", &answer(Decision::Main)).unwrap();
     }
