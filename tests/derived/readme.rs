@@ -65,7 +65,7 @@ fn the_readme_shows_what_is_said_of_its_own_code() {
         assert_eq!(read(".rs"), format!("{about}{}\n", code.replace(line, changed)), "{name}");
         assert!(format!("{}\n", without_place(&read(".stderr"))).starts_with(&format!("{message}\n")), "{name}");
     }
-    for quoted in ["with `goto!(cx, newsroom::judge, …)`", "Take `exit` out of the gate's `goto(…)`"] {
+    for quoted in ["with `goto!(cx, newsroom::judge, …)`", "take `exit` out of the gate's `goto(…)`"] {
         assert!(readme.contains(quoted), "{quoted}");
     }
 }
