@@ -7,7 +7,7 @@ use interlocking_core::graph::Graph;
 use interlocking_runtime::{Run, StartError};
 use std::path::{Path, PathBuf};
 
-/// Who plays the agents: for a program to flatten into its options.
+/// Options that bind roles to agents: for a program to flatten into its options.
 ///
 /// ```no_run
 /// # use interlocking::prelude::*;

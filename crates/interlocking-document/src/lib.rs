@@ -44,7 +44,7 @@
 //!
 //! Each language is a feature: `toml`, `json` (which also converts any value to JSON), `yaml`. None is on by default.
 //!
-//! # What is refused
+//! # Refused input
 //!
 //! Agents can write documents, so a text has [limits](Limits) of size and depth. YAML's anchors, aliases and tags are
 //! refused: a tree is never larger than its text, and a "billion laughs" file is refused at its first anchor. Duplicate keys are

@@ -65,7 +65,7 @@
 //! | create, move, rename, delete a branch, if it is where the caller last saw it | [`Repository::fast_forward`], [`Repository::move_branch`], [`Repository::create_branch`], [`Repository::rename_branch`], [`Repository::delete_branch`] |
 //! | read commits and files | [`Repository::resolve`], [`Repository::commits`], [`Repository::read_file`], [`Repository::is_ancestor`] |
 //!
-//! # What holds for every operation
+//! # Guarantees of every operation
 //!
 //! - **All or nothing.** Each operation has its own error type, whose variants carry the data. A dirty tree, an
 //!   existing branch, a branch that moved and a conflict are variants; after each of them, references, index and files
@@ -120,7 +120,7 @@
 //! - Merge attributes are read from the index, not from the working tree. A merge driver that exits with a failure,
 //!   which git takes for a conflict, fails the whole operation with a [`GitError`].
 //!
-//! # What it does not do
+//! # Limitations
 //!
 //! Nothing is flushed to disk explicitly, so a power failure can lose the last commits. Submodules are kept as they are
 //! and their files are not read: a submodule with another commit checked out is not a change. Not supported, because

@@ -23,7 +23,7 @@ pub(crate) struct Specification {
     pub(crate) location: Location,
 }
 
-/// Who works on it, and what comes of it: of a run that is resumed, too.
+/// The agents of a run and what becomes of its result, also for a run that is resumed.
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("players").args(["scenario", "script", "agent", "agents"]).multiple(true)),

@@ -14,7 +14,7 @@ use interlocking::cli::{Cli, CommandError, Prepared, Start};
 use interlocking::prelude::*;
 use std::process::ExitCode;
 
-/// What only a new run is told.
+/// The options of a new run.
 #[derive(clap::Args)]
 struct New {
     /// What to write

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a new run is to be about.
+/// The options of a new run.
 #[derive(clap::Args)]
 struct About {
     /// What to write about

@@ -29,7 +29,7 @@ pub struct Location {
     pub target_dir: Option<PathBuf>,
 }
 
-/// Who works on it, and what comes of it: for a program to flatten into the options that `run` and `resume` have.
+/// The agents of a run and what becomes of its result: for a program to flatten into the options that `run` and `resume` have.
 #[derive(Clone, Debug, Default, Args)]
 pub struct RepositoryOptions {
     /// Run your own scripted agents (`.toml`)

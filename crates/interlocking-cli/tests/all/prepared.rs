@@ -8,7 +8,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::Report;
 use std::sync::{Arc, Mutex};
 
-/// What only a new run is told.
+/// The options of a new run.
 #[derive(Args)]
 struct New {
     /// Where it happens

@@ -7,7 +7,7 @@ use interlocking::prelude::*;
 use project_name::graph::BlindPair;
 use std::process::ExitCode;
 
-/// What only a new run is told.
+/// The options of a new run.
 #[derive(clap::Args)]
 struct New {
     /// What to write

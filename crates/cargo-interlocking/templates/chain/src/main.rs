@@ -5,7 +5,7 @@ use interlocking::prelude::*;
 use project_name::graph::{Article, Topic};
 use std::process::ExitCode;
 
-/// What a new run is to be about.
+/// The options of a new run.
 #[derive(clap::Args)]
 struct New {
     /// What to write about

@@ -35,14 +35,14 @@ pub struct Goal {
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// The waves, each of tasks that need nothing of each other.
+    /// The waves. The tasks of one wave do not depend on each other.
     pub waves: Vec<Vec<Task>>,
 }
 
 #[derive(Clone, Serialize, Deserialize, JsonSchema, Template)]
 #[template(path = "work.txt")]
 pub struct Task {
-    /// A word that no other task is called.
+    /// A single word, unique among the tasks.
     pub name: String,
     pub what: String,
     /// The files that the task may write, as paths below the repository.
