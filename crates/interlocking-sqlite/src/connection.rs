@@ -20,12 +20,13 @@ pub(crate) fn open(path: &Path, place: &str) -> Result<Connection, Trouble> {
     // In pages: 4 MiB of log between checkpoints, which sync twice; as SQLite has it with its own size of pages.
     connection.pragma_update(None, "wal_autocheckpoint", 2048)?;
     connection.pragma_update(None, "cache_size", -8192)?;
-    // To enforce them, SQLite would look through all of a table for each row that goes. `check` looks at them.
+    // To enforce foreign keys, SQLite would scan a whole table for each row that is deleted. `check` finds violations instead.
     connection.pragma_update(None, "foreign_keys", false)?;
     Ok(connection)
 }
 
-/// Has changes written to a log first, so that readers and the writer do not wait for each other. The database remembers it.
+/// Makes SQLite write changes to a log first, so that readers and the writer do not wait for each other. The setting is stored in
+/// the database.
 pub(crate) fn write_ahead(connection: &Connection) -> Result<(), Trouble> {
     Ok(connection.pragma_update(None, "journal_mode", "WAL")?)
 }

@@ -102,7 +102,7 @@ impl Directory {
         private::create_file(&new).map_err(fail)?;
         let connection = Connection::open(&new)?;
         schema::create(&connection)?;
-        // While nobody else has it: SQLite waits for no other connection when it changes this.
+        // Set before another process can open the database: SQLite does not wait for other connections when it changes this.
         connection::write_ahead(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
         fs::rename(new, database).map_err(fail)?;

@@ -284,7 +284,8 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
                     others.sort();
                     Ok(others)
                 }
-                // Without a journal no message can be received, and the siblings that run now are all there are.
+                // Without a journal no run is resumed, so the siblings that are being executed are all that have started and not
+                // ended.
                 Some((None, _, siblings, _)) => Ok(siblings),
                 _ => Ok(Vec::new()),
             }

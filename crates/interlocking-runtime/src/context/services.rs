@@ -53,7 +53,7 @@ pub(crate) struct Kept<G: Graph> {
 pub(crate) struct UntypedServices {
     pub(crate) net: &'static Net,
     pub(crate) settings: Settings,
-    /// When the run began; for a child run, when the started run began.
+    /// When the run began; for a child run, when the root run began.
     pub(crate) started: Elapsed,
     /// Writes the run's records; `None` where the run has no journal.
     pub(crate) record_writer: Option<Arc<RecordWriter>>,
@@ -266,7 +266,7 @@ impl UntypedServices {
         self.additions().has_untaken(&self.by(execution))
     }
 
-    /// The time since the started run began.
+    /// The time since the root run began.
     #[inline]
     pub(crate) fn now(&self) -> Elapsed {
         self.settings.clock().now().since(self.started)

@@ -282,7 +282,7 @@ impl Driver {
         for cancelled in cancelled {
             self.tasks.stop(cancelled);
             let untyped = self.shared.untyped();
-            // Its task ends later. From here on, nobody is to be asked for the answer.
+            // Its task ends later. From here on, no person is to be asked for the answer.
             if untyped.net.row(cancelled.node).kind == NodeKind::Human {
                 untyped.settings.tree().close_question(untyped.run(), &untyped.by(cancelled));
             }

@@ -171,7 +171,8 @@ impl Driver {
     }
 
     /// Finds out whether only people can continue the run. A child run tells its parent, and the result is false. In the root
-    /// run the result is an error where a budget is used up, and true where nothing was announced yet.
+    /// run, if only people can continue it, the result is an error where a budget is used up, and true where this was not
+    /// announced yet.
     fn check_parked(&mut self) -> Result<bool, End> {
         let waits = self.is_parked();
         let untyped = self.shared.untyped();

@@ -42,7 +42,7 @@ struct Links<'c> {
 
 /// Reports the progress of a chain to the event sink.
 ///
-/// The fields are in this order so that `transition` has the address of the whole: one less to keep across a call (row
+/// The fields are in this order so that `transition` has the address of the whole: one address less to keep across a call (row
 /// "instructions a transition").
 #[repr(C)]
 struct Reporter<'c> {

@@ -52,7 +52,7 @@ pub(crate) fn complete(shared: &dyn ErasedShared, execution: Execution, result: 
     shared.task_state().completions.push(Completed { execution, result, now });
 }
 
-/// Whether an execution continues in another process, because a budget or limit is used up.
+/// Whether an execution continues in another process, because a budget is used up or a provider keeps failing.
 fn is_held_back(result: &Result<ErasedDone, Interruption>) -> bool {
     matches!(result, Ok(ErasedDone { route: Err(error), .. }) if error.downcast_ref::<Stopped>().is_some())
 }

@@ -25,7 +25,7 @@ pub struct Record {
 pub enum Entry {
     /// The run started. This is always the first entry of a run, and only the first.
     Started {
-        /// The run's table. Resuming under another table is refused, unless there is a migration.
+        /// The run's table. Resuming under another table is refused with the differences, unless there is a migration.
         table: Box<Table>,
         /// The entry value.
         input: RecordedPayload,
@@ -142,7 +142,7 @@ pub enum Entry {
         /// The agent calls it made.
         calls: Vec<LedgerEntry>,
     },
-    /// A child run landed a commit on a workspace of this run, while the map node goes on.
+    /// A child run moved a workspace of this run to another commit, while the execution that started the child goes on.
     Landed {
         /// The execution of the map node.
         by: By,
@@ -151,7 +151,7 @@ pub enum Entry {
         /// The workspace's new commit.
         commit: Commit,
     },
-    /// A map node does not need its remaining child runs. They are cancelled from here on.
+    /// A map node does not wait for its remaining child runs. They are cancelled from here on.
     Decided {
         /// The execution of the map node.
         by: By,

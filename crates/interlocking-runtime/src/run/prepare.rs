@@ -48,7 +48,8 @@ struct Found {
     claim: Option<Claim>,
     records: Vec<Record>,
     membership: Option<Box<Membership>>,
-    /// Whether the run or one of its descendants had an `exclusive` turn at the end of its records.
+    /// Whether the run or one of its descendants had [a turn among other runs](crate::RunContext::take_turn) at the end of its
+    /// records.
     has_turns: bool,
 }
 
@@ -180,7 +181,8 @@ fn open_account(settings: &Settings) {
     }
 }
 
-/// Reserves the `exclusive` turns that runs of the tree had when an earlier process ended, so that these runs get them first.
+/// Reserves the turns that the sections of the tree had when an earlier process ended, so that these sections come first: child
+/// runs of `exclusive` graph nodes, and runs that had their turn among other runs.
 async fn expect_turns(settings: &Settings, has_turns: bool, graph_type: &dyn GraphType) -> Result<(), StartError> {
     if let (Some(journal), 0) = (&settings.journal, settings.depth())
         && (has_turns || section_rules::has_sections(&nets(graph_type, settings)))

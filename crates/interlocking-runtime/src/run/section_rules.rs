@@ -1,5 +1,5 @@
-//! Rules for the child graphs of `exclusive` graph nodes. A run never keeps a turn while it waits for a person, a message or
-//! another turn, so that no two runs can wait for each other.
+//! Rules for the child graphs of `exclusive` graph nodes. Such a child run, which has its node's turn, never waits for a person,
+//! a message or another turn, so that no two runs can wait for each other.
 
 use crate::run::start_error::StartError;
 use interlocking_core::net::{Net, Nets, NodeIndex};

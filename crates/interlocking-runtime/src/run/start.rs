@@ -1,4 +1,5 @@
-//! Starts a run. A run without a journal begins as a [`ChainRun`] run, and most of these stay one until their end.
+//! Starts a run. A run without a journal [may begin](ChainRun::may_be) as a [`ChainRun`], and most of these stay one until their
+//! end.
 
 use crate::execution::chain_run::ChainRun;
 use crate::run::execute::execute;

@@ -16,7 +16,6 @@ pub(crate) struct Splice {
 }
 
 /// Appends the next `literal` literal bytes, then `length` bytes of the base from offset `from`.
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     literal: usize,

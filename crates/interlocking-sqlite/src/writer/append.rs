@@ -150,7 +150,7 @@ fn put(
     Ok(())
 }
 
-/// Reads the last payload of a place, as a base, in a run that was started by another process.
+/// Reads the last payload of a place, as a base, in a run that the writer has not cached since its first record.
 fn look_up(
     connection: &Connection,
     known: &mut KnownRun,

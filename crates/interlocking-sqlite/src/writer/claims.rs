@@ -39,7 +39,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Fails where another process has claimed the run, or has taken it over from this one.
+    /// Fails where another open journal has claimed the run, or has taken it over from this one.
     pub(crate) fn may_append(&self, run: &RunId) -> Result<(), Trouble> {
         match self.lease(run)? {
             Some((holder, _)) if holder == self.holder.name => Ok(()),

@@ -29,7 +29,7 @@ pub(crate) struct KnownRun {
     pub(crate) bases: HashMap<String, Base>,
     /// The places whose last payload was looked up in the database.
     pub(crate) looked_up: HashSet<String>,
-    /// Whether this process started the run, so that `bases` has all its places.
+    /// Whether the run is cached since its first record, so that `bases` has all its places.
     pub(crate) from_the_start: bool,
 }
 

@@ -135,7 +135,7 @@ async fn processes_and_journals_write_at_once() {
     assert_eq!(journal.check().await.unwrap(), [""; 0]);
 }
 
-/// Whoever comes while another makes the journal waits for it, and finds it ready.
+/// A process that opens a journal while another process creates it waits, and finds it ready.
 #[test]
 fn a_new_journal_is_opened_by_many_at_once() {
     for _ in 0..20 {

@@ -167,7 +167,7 @@ async fn an_adviser_can_be_observed() {
     assert_eq!(finished(counsel(&told).with_journal(journal).resume().await.unwrap()), seen);
 }
 
-/// An observer of three rounds, the last of which takes so long.
+/// Three rounds, and an observer that takes so many milliseconds for the last of them.
 #[derive(Graph)]
 #[graph(output = Vec<(u32, Option<u32>)>)]
 struct Rounds {
@@ -365,7 +365,7 @@ async fn an_observer_sees_the_calls_of_agents_with_and_without_a_journal() {
     }
 }
 
-/// An observer is shown events while a node works, whether the run is recorded or not.
+/// An observer is shown outcomes while a node works, whether the run is recorded or not.
 #[tokio::test(start_paused = true)]
 async fn an_observer_goes_on_while_a_node_works_with_and_without_a_journal() {
     for run in both_ways(minutes) {

@@ -386,7 +386,7 @@ logic!(Enough for samples::judge, |runs: Vec<RunId>, cx| {
     }
 });
 
-/// A child that takes long delays only its map.
+/// When a run is dropped, its children are released at once: each can be resumed.
 #[tokio::test(start_paused = true)]
 async fn dropping_a_run_frees_its_children_at_once() {
     let (bench, journal) = (Bench::default(), Arc::new(MemoryJournal::new()));

@@ -14,7 +14,7 @@ struct Coverage {
     criteria: Vec<String>,
 }
 
-/// `write` and `review` share one memory, `build` has its own, `exit_gate` none.
+/// `write` and `review` share one memory, `build` has its own, `report` none.
 #[derive(Graph)]
 #[graph(output = (Coverage, u32))]
 struct Shared {

@@ -32,7 +32,7 @@ struct Meeting {
     count: AdvisoryNode<Count>,
 }
 
-/// Returns to itself until its budget is spent.
+/// Returns to itself until it has no visits left.
 #[derive(Graph)]
 #[graph(output = u32)]
 struct Stubborn {

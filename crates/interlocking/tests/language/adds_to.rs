@@ -108,7 +108,7 @@ impl EventHandler<contest::late> for Late {
     }
 }
 
-/// The first job is enough; its handler waits for no more. It pauses before it goes on.
+/// The first job is enough: the map's handler takes no more, and pauses before it goes on.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Hasty {

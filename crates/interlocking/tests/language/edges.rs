@@ -45,7 +45,8 @@ impl From<Exhausted<Plan>> for End {
     }
 }
 
-/// V3 with the five loops that lead into its scaffold, each with a budget of its own: two with routes, three without (V3-159, CON-145).
+/// V3 with the five loops that lead into its scaffold, each with a budget of its own: two with routes, three without (V3-159,
+/// CON-145).
 #[derive(Graph)]
 #[graph(output = End)]
 struct Protocol {

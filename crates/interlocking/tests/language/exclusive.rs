@@ -107,7 +107,7 @@ async fn all_of_a_fork_run_in_some_order_one_at_a_time() {
     }
 }
 
-/// Without the attribute the nodes overlap, and updates are lost: the tests above and below rely on that.
+/// The desk panics when two use it at once: the tests above and below rely on that.
 #[tokio::test(start_paused = true)]
 #[should_panic(expected = "comes while somebody is there")]
 async fn the_desk_notices_two() {

@@ -59,7 +59,7 @@ macro_rules! judges {
 }
 judges!(partial_join, dynamic_partial_join);
 
-/// Patterns 35, and 34 except that the remaining instances are ended: the next node begins when so many are done.
+/// Pattern 35, and pattern 34 except that the remaining instances are ended: the next node begins once two have succeeded.
 #[tokio::test(start_paused = true)]
 async fn cancelling_partial_join_of_instances() {
     let trace = Trace::new();

@@ -25,7 +25,7 @@ macro_rules! does {
     )+ };
 }
 
-/// The work of a run, in the order of its beginnings.
+/// The work of a run, in the order in which it was begun.
 #[derive(Clone)]
 pub(crate) struct Trace {
     since: Instant,

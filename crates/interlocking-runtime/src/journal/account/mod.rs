@@ -34,7 +34,7 @@ pub struct RunAccount {
     /// The executions of its nodes, in the order in which the journal first names them. Executions that no record names come
     /// last.
     pub executions: Vec<ExecutionAccount>,
-    /// Child runs whose map node's execution the journal does not have.
+    /// Child runs that were started by an execution which the journal does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Self>,
     /// Why it failed.
@@ -109,7 +109,7 @@ pub struct ExecutionAccount {
     /// The question that it asked a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionAccount>,
-    /// Of a map node: the decision that it does not need its remaining child runs.
+    /// Of a map node: the decision not to wait for its remaining child runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided: Option<Decided>,
     /// Why it failed. The run failed, too, unless the node is advisory or its table has a route for failures.
@@ -149,7 +149,7 @@ pub struct SessionAccount {
     pub session: SessionId,
 }
 
-/// The decision of a map node that it does not need its remaining child runs.
+/// The decision of a map node not to wait for its remaining child runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Decided {
