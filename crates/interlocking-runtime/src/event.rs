@@ -111,7 +111,8 @@ pub enum EventKind {
         /// The place that the edge leads to.
         edge: Name,
     },
-    /// A map node that has started has its list of items, and starts their children.
+    /// A map node that has started has its list of items, and starts their children. A graph node that has started starts its
+    /// one child.
     MapStarted {
         /// The node.
         #[serde(flatten)]

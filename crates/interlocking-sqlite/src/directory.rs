@@ -106,7 +106,7 @@ impl Directory {
         connection::write_ahead(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
         fs::rename(new, database).map_err(fail)?;
-        // So that the loss of power does not take the names of what is in them.
+        // Synced, so that a loss of power does not lose the names of the new files in these directories.
         #[cfg(unix)]
         for directory in [Some(&*self.path), self.path.parent().filter(|parent| !parent.as_os_str().is_empty())] {
             let Some(directory) = directory else { continue };

@@ -19,7 +19,7 @@ pub struct ChildRun {
     pub number: u32,
     /// How the run ended: `finished`, `failed` or `cancelled`; `None` where it has not ended.
     pub ended: Option<String>,
-    /// What the run has committed in its workspaces, by their names.
+    /// The commits of the run in its workspaces, by the name of the workspace.
     pub workspaces: BTreeMap<String, Committed>,
 }
 

@@ -131,8 +131,8 @@ impl Driver {
         Ok(Waited::Woken)
     }
 
-    /// Awaits `done`, and handles what a driver handles while it waits; an error if that ends the run. Executions that complete
-    /// before `done` resolves are held for later.
+    /// Awaits `done`, and handles what a driver handles while it waits; an error if that ends the run. In a run with a journal,
+    /// executions that complete before `done` resolves are held for later.
     pub(crate) async fn wait_for<T: Send>(&mut self, done: impl Future<Output = T> + Send) -> Result<T, End> {
         let result = Mutex::new(None);
         let keep = async {

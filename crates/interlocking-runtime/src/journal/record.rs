@@ -142,9 +142,9 @@ pub enum Entry {
         /// The agent calls it made.
         calls: Vec<LedgerEntry>,
     },
-    /// A child run moved a workspace of this run to another commit, while the execution that started the child goes on.
+    /// A child run moved a workspace of this run to another commit, while the execution that runs the child goes on.
     Landed {
-        /// The execution of the map node.
+        /// The execution of the map or graph node that runs the child.
         by: By,
         /// The child run.
         child: RunId,
@@ -184,7 +184,7 @@ pub fn ending(records: &[Record]) -> Option<&'static str> {
     last.flatten()
 }
 
-/// The last execution of a map node that resumed the child run with these records; `None` if it was not resumed by one.
+/// The execution of the parent that resumed the child run with these records last; `None` if it was never resumed.
 pub(crate) fn taken_by(records: &[Record]) -> Option<&By> {
     records.iter().rev().find_map(|record| match &record.entry {
         Entry::Resumed { taken_by, .. } => taken_by.as_ref(),
@@ -225,18 +225,18 @@ pub struct By {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "origin", rename_all = "snake_case")]
 pub enum Origin {
-    /// The run is a child run of a map node, for one of its items.
+    /// The run is a child run of a map node, for one of its items, or of a graph node.
     Child {
         /// The parent run.
         parent: RunId,
-        /// The map node.
+        /// The map or graph node.
         node: String,
         /// The visit of the node that started the child, 1-based.
         visit: u32,
         /// The attempt of that visit, 1-based.
         #[serde(default = "first", skip_serializing_if = "is_first")]
         attempt: u32,
-        /// The item's key.
+        /// The item's key; for a graph node, the node's name.
         key: String,
         /// The position of the item among those with the same key, in the order of the list, 1-based.
         #[serde(default = "first", skip_serializing_if = "is_first")]

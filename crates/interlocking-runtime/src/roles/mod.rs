@@ -56,8 +56,8 @@ impl Roles {
         self.otherwise = Some(player);
     }
 
-    /// Binds the roles of `G`, and of the graphs that its map nodes run, as `bindings` says. A role that `bindings` does not
-    /// mention keeps its player. Only agents that some role needs are made.
+    /// Binds the roles of `G`, and of its child graphs, as `bindings` says. A role that `bindings` does not mention keeps its
+    /// player. Only agents that some role needs are made.
     ///
     /// # Errors
     ///
@@ -72,9 +72,8 @@ impl Roles {
         Ok(())
     }
 
-    /// Checks that every role of `G`, and of the graphs that its map nodes run, is played by an agent that can do what its
-    /// nodes need, and that can work here. A run checks the same when it starts; this is for a program that has much to do
-    /// before that.
+    /// Checks that every role of `G`, and of its child graphs, is played by an agent that can do what its nodes need, and that
+    /// can work here. A run checks the same when it starts; this is for a program that has much to do before that.
     ///
     /// # Errors
     ///

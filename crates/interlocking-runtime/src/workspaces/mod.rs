@@ -208,7 +208,7 @@ pub struct RunScope<'a> {
 pub struct ParentScope<'a> {
     /// The parent run.
     pub run: &'a RunId,
-    /// The place in which the map node works that starts the child.
+    /// The place in which the node that runs the child works, if it works in one.
     pub workspace: Option<&'a str>,
     /// The key of the child's item.
     pub key: &'a str,

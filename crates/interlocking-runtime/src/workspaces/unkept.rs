@@ -17,7 +17,7 @@ pub struct Unkept {
     pub blind_to: Vec<String>,
     /// The isolation that there is.
     pub given: Isolation,
-    /// Why there is no more isolation.
+    /// Why there is no stronger isolation.
     pub reason: String,
 }
 
