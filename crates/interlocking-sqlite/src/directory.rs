@@ -83,7 +83,8 @@ impl Directory {
         self.path.join("journal.db")
     }
 
-    /// Makes the database, if there is none. It gets its name when it is whole, so that an empty one is known as damaged.
+    /// Creates the database, if there is none. It gets its name only when it is complete, so that an empty file is recognized as
+    /// damaged.
     fn create(&self) -> Result<(), Trouble> {
         let database = self.database();
         if database.exists() {
@@ -98,7 +99,7 @@ impl Directory {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(fail(error)),
             _ => {}
         }
-        // The files that SQLite makes beside a database have the mode of that.
+        // SQLite gives the files that it creates beside a database the mode of the database.
         private::create_file(&new).map_err(fail)?;
         let connection = Connection::open(&new)?;
         schema::create(&connection)?;

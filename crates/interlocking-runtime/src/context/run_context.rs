@@ -73,8 +73,8 @@ pub trait RunContext<N: Node> {
     /// for everything else. For services that take such a key.
     fn once_key(&self, name: &str) -> String;
 
-    /// Begins a new session of this run, named after the node. `before` returns it where a turn needs no knowledge of earlier
-    /// ones.
+    /// The operation that begins a new session, named after the node. `before` returns it where a turn needs no knowledge of
+    /// earlier turns.
     fn fresh_session(&self) -> SessionOp;
 
     /// How often this execution was begun before without an outcome: because of a crash, of a suspension of the run, or of a

@@ -18,8 +18,8 @@ use tokio::time::Instant;
 
 /// What a run may use, together with all runs that have the same allowance or a [child](Self::child) of it.
 ///
-/// [`Run::with_budgets`](crate::Run::with_budgets) creates an allowance for a single run. Create one here for several runs that
-/// must stay within one budget, such as a run that is started inside another one.
+/// [`Run::with_budgets`](crate::Run::with_budgets) creates an allowance for a single run. Create one here for a run that is
+/// started inside another one, or for several runs that must stay within one budget.
 #[derive(Clone)]
 pub struct Allowance {
     common: Arc<Common>,
