@@ -15,7 +15,8 @@ impl Confinement {
         Self { enforcement, enforced }
     }
 
-    /// The enforced protections: all requested ones, except those whose absence was [accepted](crate::Sandbox::accept_without).
+    /// The enforced protections: all requested ones, except those that this system cannot enforce and whose absence was
+    /// [accepted](crate::Sandbox::accept_without).
     #[must_use]
     pub fn enforced(&self) -> &BTreeSet<Protection> {
         &self.enforced

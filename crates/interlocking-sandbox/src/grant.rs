@@ -9,7 +9,8 @@ pub enum Access {
     Read,
     /// Read, list and run.
     Execute,
-    /// Read, list, run, write, make, rename, link and delete. Does not include making and using devices.
+    /// Read, list, run, write, make, rename, link and delete. Does not include making devices or sending commands (`ioctl`) to
+    /// them.
     Write,
     /// Read and write a device such as `/dev/null`.
     Device,

@@ -1,6 +1,6 @@
 //! The paths that all programs need, and the paths of some tools.
 //!
-//! No preset grants a whole home directory, other programs' files in `/proc`, `/run`, `/tmp` or `/dev/shm`.
+//! No preset grants a whole home directory, other programs' files in `/proc`, or anything in `/run`, `/tmp` and `/dev/shm`.
 
 use std::{
     ffi::OsStr,
@@ -84,8 +84,8 @@ pub(crate) fn system() -> impl Iterator<Item = Grant> {
     programs.chain(settings).chain(devices)
 }
 
-/// The program, and the directory that contains it (links resolved), if that is a directory of programs or is in a `node_modules`
-/// directory. A bare name is searched in `path`, a value of `PATH`.
+/// The program, and the directory that contains it (links resolved), if that is a directory of programs or lies in a package
+/// below `node_modules`. A bare name is searched in `path`, a value of `PATH`.
 pub(crate) fn tool_chain_of(program: &OsStr, path: &OsStr) -> Vec<Grant> {
     let Some(found) = find(program, path) else { return Vec::new() };
     let Ok(real) = std::fs::canonicalize(&found) else { return Vec::new() };

@@ -87,8 +87,9 @@ impl Sandbox {
         self
     }
 
-    /// Grants running a program, given by its path or searched in `PATH`, and the programs in its directory. If the program does
-    /// not exist, nothing is granted. Grant anything else that it needs, such as its settings, separately.
+    /// Grants running a program, given by its path or searched in `PATH`. Also grants its directory, if that is one of programs
+    /// (`bin`, `sbin`, `libexec`) or lies in a package of Node.js. If the program does not exist, nothing is granted. Grant
+    /// anything else that it needs, such as its settings, separately.
     #[must_use]
     pub fn tool_chain_of(mut self, program: impl AsRef<OsStr>) -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -118,8 +119,8 @@ impl Sandbox {
     }
 
     /// Grants reading the user's git configuration: if there is one that git cannot read, git refuses to work. If the
-    /// configuration contains a secret, [`Sandbox::prepare`] fails and names it; set `GIT_CONFIG_GLOBAL` to make git use another
-    /// file.
+    /// configuration contains a secret, [`Sandbox::prepare`] fails and names it. To use another file instead, do not call this:
+    /// grant that file by [`Sandbox::read`], and name it in the program's variable `GIT_CONFIG_GLOBAL`.
     #[must_use]
     pub fn git(mut self) -> Self {
         if let Some(home) = std::env::home_dir() {

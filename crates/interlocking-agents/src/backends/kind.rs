@@ -38,7 +38,7 @@ pub(super) struct Kind {
 /// An agent that several roles may share.
 pub(super) type SharedAgent = Arc<dyn Agent>;
 
-/// Reads the settings from a file in the given directory; problems are added to the list.
+/// Reads settings that are part of a file in the given directory; problems are added to the list.
 type Read = Arc<dyn Fn(&Field<'_>, &Path, &mut Problems) -> Option<Make> + Send + Sync>;
 
 /// Makes an agent from settings that were read, a file if the kind takes one, and a model if one is named. Turns may
@@ -104,7 +104,7 @@ impl Kind {
         Self { read: Arc::new(read), takes_file: false }
     }
 
-    /// Reads settings from a file in that directory.
+    /// Reads settings that are part of a file in `directory`.
     pub(super) fn read(&self, settings: &Field<'_>, directory: &Path, problems: &mut Problems) -> Option<Make> {
         (self.read)(settings, directory, problems)
     }

@@ -48,10 +48,10 @@
 //!
 //! # Playing
 //!
-//! A turn gets the first unplayed call with the same `asked`, so concurrent branches are replayed alike whatever order
-//! they come in. Sessions have their recorded ids. The changes to the workspace are applied once the session is
-//! started. A call that was recorded as interrupted waits until it is interrupted; a call that was recorded as dropped
-//! waits until its future is dropped.
+//! A turn gets the first unplayed call with the same `asked`, preferably one from a workspace of the same name. So
+//! concurrent branches are replayed alike whatever order they come in. Sessions have their recorded ids. The changes to
+//! the workspace are applied once the session is started. A call that was recorded as interrupted waits until it is
+//! interrupted; a call that was recorded as dropped waits until its future is dropped.
 //!
 //! A turn without a matching call is [`Drifted`](CassetteError::Drifted): the error shows how it differs from the most
 //! similar call.
@@ -93,7 +93,8 @@ use text::Text;
 ///
 /// # Errors
 ///
-/// The cassette does not exist yet, cannot be played or recorded, or the variable is neither `record` nor `replay`.
+/// The cassette does not exist yet, cannot be played or recorded, or the variable is set to something other than
+/// `record` or `replay`.
 pub fn record_or_replay(
     cassette: impl AsRef<Path>,
     real: impl FnOnce() -> Arc<dyn Agent>,

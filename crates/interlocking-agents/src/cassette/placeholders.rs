@@ -32,7 +32,7 @@ pub(super) struct Varying<'a> {
 struct Needle {
     value: String,
     replacement: String,
-    /// A path is found only where it ends or continues with a separator.
+    /// Whether the value is a path, which is found only where it is not the beginning of a longer name.
     is_path: bool,
 }
 

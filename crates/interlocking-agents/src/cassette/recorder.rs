@@ -27,7 +27,8 @@ use crate::sessions::state_directory::make_private;
 /// An agent that forwards every call to another agent, and records it in a [cassette](super).
 ///
 /// The recorder behaves like the other agent, except for the time that it takes to scan the workspace. A call that
-/// cannot be recorded fails with [`Cassette`](AgentErrorKind::Cassette), so a cassette never lacks a call.
+/// cannot be recorded fails with [`Cassette`](AgentErrorKind::Cassette), and so does every later call: a cassette that
+/// lacks a call is not continued.
 pub struct Recorder {
     agent: Arc<dyn Agent>,
     cassette: PathBuf,

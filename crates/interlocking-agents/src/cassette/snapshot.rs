@@ -96,7 +96,7 @@ impl Snapshot {
     pub(super) fn compared_with(&self, later: &Self, workspace: &Path) -> Result<Differences, CassetteError> {
         let mut differences = Differences::default();
         for (path, entry) in &self.0 {
-            // An entry that changed between file and directory is removed first.
+            // An entry whose kind has changed, such as from file to directory, is removed before it is written anew.
             if later.0.get(path).is_none_or(|now| !now.is_kind_of(entry)) {
                 differences.removed.push(path.clone());
             }

@@ -208,7 +208,7 @@ impl Document {
         DecisionTool { name: safe_name(&variant.tag, taken), description, input_schema, variant, wrapped }
     }
 
-    /// Follows references, except those with other keywords beside them, which would be lost.
+    /// Follows references, except those beside which there are keywords other than annotations, which would be lost.
     fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
         let annotations = ["$ref", "$schema", "$defs", "definitions", "title", "description"];
         let mut resolved = schema;

@@ -93,9 +93,9 @@ impl<'a> Conversation<'a> {
         Self { lost, ..self }
     }
 
-    /// The same, but if the session that a turn was to begin in is lost, the turn runs with `operation`, whatever the
-    /// policy for lost sessions. For callers that continue the session of an interrupted turn: the original operation
-    /// of that turn is a valid fallback.
+    /// The same, but when the session of a turn is lost for the first time, the turn runs again with `operation`,
+    /// whatever the policy for lost sessions, which applies to a further loss. For callers that continue the session of
+    /// an interrupted turn: the original operation of that turn is a valid fallback.
     pub fn with_lost_session_fallback(self, operation: SessionOp) -> Self {
         Self { instead: Some(operation), ..self }
     }
@@ -202,8 +202,8 @@ impl<'a> Conversation<'a> {
             nudges += 1;
             tracing::debug!(round = nudges, ?reason, "reminding the agent");
             events.emit(AgentEvent::Nudge { round: nudges, reason });
-            // An agent that was idle before it had a session has received nothing yet, so the original prompt is sent
-            // again.
+            // An agent that fell idle before its session was known cannot be reminded in a session, so the turn's
+            // prompt is sent again.
             if let Some(session) = failure.session {
                 turn.prompt = Nudges::PROMPT.to_owned();
                 turn.session = SessionOp::ContinueFrom(session);
@@ -303,7 +303,7 @@ impl<'a> Conversation<'a> {
             Ok(Err(error)) if *error.kind == AgentErrorKind::Cancelled && !self.interrupt.is_requested() => {
                 Err(AgentError { kind, ..error })
             }
-            // The call ended by itself before the interruption took effect.
+            // The call ended by itself before the interruption took effect, or the whole turn was interrupted.
             Ok(outcome) => outcome,
             Err(_) => {
                 let interrupted = Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };

@@ -65,7 +65,7 @@ pub enum Fault {
     BrokenOutput,
     /// The output is replaced by this value.
     Output(Value),
-    /// The texts of the output, and the agent's text, are padded to this many bytes in total.
+    /// The first text of the output, and the agent's text, are each padded to this many bytes.
     HugeOutput {
         /// The number of bytes.
         bytes: usize,

@@ -46,8 +46,8 @@ fn invalid_value(schema: Option<&Schema>) -> Value {
     broken.unwrap_or(Value::Null)
 }
 
-/// Pads the first text of the output, so that the output stays valid if its texts have no length limit. If the output
-/// has no text, the text of the answer is padded.
+/// Pads the first text of the output, and the text of the answer, to `bytes` bytes each. The output stays valid if its
+/// texts have no length limit.
 fn huge(mut reply: Reply, bytes: usize) -> Reply {
     let mut padded = false;
     if let Some(output) = &mut reply.output {

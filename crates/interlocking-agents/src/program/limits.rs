@@ -22,7 +22,7 @@ impl CallLimits {
 /// How long each step of stopping a program may take. After the last step, all that is left of its process tree is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StopTimeouts {
-    /// Time between the interruption by the program's own protocol and SIGTERM.
+    /// Time between the interruption by the program's own protocol, or the end of its answer, and SIGTERM.
     pub interrupt: Duration,
     /// Time between SIGTERM and SIGKILL.
     pub terminate: Duration,

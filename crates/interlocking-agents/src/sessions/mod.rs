@@ -82,8 +82,8 @@ impl Sessions {
     ///
     /// The registry is kept in `store`, in the directory `interlocking-sessions`, which is created when it is first
     /// needed. It has two small files for each session; remove them with the session and not before. The file system
-    /// must support locks that belong to open files; the locks need not be visible to other machines. Every local file
-    /// system on Linux, macOS and Windows supports them. A hold takes some dozen microseconds.
+    /// must support locks that belong to open files, as every local one on Linux, macOS and Windows does. Processes on
+    /// other machines are not kept out. A hold takes some dozen microseconds.
     pub fn in_directory(store: impl AsRef<Path>) -> Self {
         let store = store.as_ref();
         // The path stays valid if the current directory changes later.

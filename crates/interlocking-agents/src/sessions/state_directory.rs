@@ -16,7 +16,8 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
     variable("XDG_STATE_HOME").or_else(|| Some(std::env::home_dir()?.join(".local").join("state")))
 }
 
-/// The same for a directory whose place this crate has chosen: if other users have access, that access is removed.
+/// Like [`make_private`], for a directory whose place this crate has chosen: if other users have access to a directory
+/// that exists, that access is removed.
 pub(crate) fn make_own(directory: &Path) -> io::Result<()> {
     make_private(directory)?;
     #[cfg(unix)]

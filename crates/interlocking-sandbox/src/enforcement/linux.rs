@@ -18,8 +18,8 @@ use crate::{
     protection::{Protection, Support},
 };
 
-/// The newest Landlock ABI whose rights are used. Later ABIs add a right for unix sockets with a path, which [`SystemCalls`]
-/// refuses instead.
+/// The newest Landlock ABI whose rights are used. Later ABIs add a right for unix sockets with a path; [`SystemCalls`] refuses
+/// such sockets instead.
 const INTERFACE: ABI = ABI::V7;
 
 pub(crate) struct Enforcement {

@@ -1,7 +1,7 @@
-//! Drops the capabilities of root.
+//! Drops all capabilities, which are the special rights of root.
 //!
-//! Landlock governs files. Capabilities permit everything else: setting the clock and the host name, reading the kernel log,
-//! accessing files of other users, making namespaces. A thread that dropped its capabilities regains none when it executes
+//! Landlock governs files. Capabilities are rights to everything else: setting the clock and the host name, reading the kernel
+//! log, accessing files of other users, making namespaces. A thread that dropped its capabilities regains none when it executes
 //! another program, not even `sudo`, as it also sets `no_new_privs`.
 
 use std::{os::unix::fs::MetadataExt as _, path::Path};

@@ -1,4 +1,4 @@
-//! Attempts on other programs: inspecting, ending and slowing them; and outliving the own program.
+//! Attempts on other programs: inspecting, ending and slowing them; and attempts of programs that outlive their parents.
 
 use crate::attempts::{
     Aim::{Act, End, Read, Write},

@@ -160,7 +160,7 @@ fn commands_of_file_systems_are_not_there() {
     }
 }
 
-/// With the network left alone. With the network cut, no sockets are available.
+/// With [`Network::Allowed`]. With [`Network::Denied`], no sockets can be made.
 #[test]
 fn sockets_reach_the_internet_alone() {
     let (_directory, sandbox) = sandbox();

@@ -119,8 +119,8 @@ fn provider(settings: &CodexSettings, url: &str, has_key: bool) -> Table {
     provider
 }
 
-/// Codex's own sandbox does not work inside another sandbox, so it is switched off if the turn has a sandbox. A turn
-/// without a workspace is read-only.
+/// Codex's own sandbox does not work inside another sandbox, so it is switched off if the turn has a sandbox, or if the
+/// settings say so. Otherwise a turn without a workspace is read-only.
 fn sandbox_mode(settings: &CodexSettings, turn: &Turn) -> &'static str {
     match (turn.sandbox.is_some() || !settings.own_sandbox, turn.read_only || turn.workspace.is_none()) {
         (true, _) => "danger-full-access",

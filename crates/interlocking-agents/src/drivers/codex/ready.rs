@@ -55,10 +55,12 @@ async fn ask(program: &Path) -> Result<(), AgentErrorKind> {
     Ok(())
 }
 
-/// The npm directory that contains everything that belongs to the program: the program itself, and a search program.
+/// The directory with everything that belongs to the program, if npm installed it: the program itself, and a search
+/// program. None for other installations.
 pub(super) fn package_of(program: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // Joining an absolute path yields that path. A relative path with several components is found below no directory.
+    // Joining an absolute path yields that path. A relative path with several components is not expected in any
+    // directory of `PATH`.
     let below = std::env::split_paths(&path).map(|directory| directory.join(program));
     let found = std::iter::once(program.to_owned()).chain(below).find(|candidate| candidate.is_file())?;
     let real = found.canonicalize().ok()?;

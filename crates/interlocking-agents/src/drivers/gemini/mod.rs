@@ -6,7 +6,7 @@
 //! |---|---|
 //! | reads settings only from files; those of the workspace override the user's | gives each call its own home, and refuses a workspace with settings unless configured otherwise |
 //! | deletes old and unreadable sessions at its start, including sessions that are just beginning | switches that off |
-//! | treats `5` as the fifth session | refuses ids that are not UUIDs, and ids without a session file |
+//! | treats `5` as the fifth session | refuses ids without a session file |
 //! | does not support schemas | puts the schema into the prompt, and finds the output in the text |
 //! | may exit with 0 before its last output is written, if its output is not read for a moment | treats an end without a result as a transient crash |
 //! | treats a prompt that begins with `/` as one of its commands | puts a line before it |

@@ -102,7 +102,7 @@ impl EventSplitter {
     }
 }
 
-/// The body of an error. If it is too long, its beginning without the key, and a remark.
+/// The body of an error. If it is too long, a message that says so and shows its beginning, without the key.
 pub(super) async fn beginning_of_error(mut answer: reqwest::Response, redactor: &Redactor) -> reqwest::Result<Bytes> {
     let mut body = Vec::new();
     while let Some(piece) = answer.chunk().await? {

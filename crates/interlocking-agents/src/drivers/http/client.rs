@@ -16,10 +16,10 @@ use crate::agent::error::AgentErrorKind;
 use crate::program::{Redactor, Secret};
 use crate::real_calls::is_loopback;
 
-/// The key for a server that needs none.
+/// The text that is sent instead of a key to a server that needs no key.
 const NO_KEY: &str = "none";
 
-/// A connection to one provider.
+/// The HTTP client for one provider, and the provider's address.
 #[derive(Clone)]
 pub(super) struct Connection {
     provider: reqwest::Client,

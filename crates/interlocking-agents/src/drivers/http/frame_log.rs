@@ -1,7 +1,7 @@
 //! Inspects the raw stream before the HTTP crate converts it to events.
 //!
 //! The HTTP crate drops pieces of some providers' streams that it cannot parse, and continues, so an incomplete answer
-//! looks complete. It also makes no events of many pieces that show that a provider is working.
+//! looks complete. It also reports no events for many pieces that show that a provider is working.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -36,8 +36,8 @@ use super::failure::{self, Failure};
 use crate::agent::error::AgentErrorKind;
 use crate::program::Redactor;
 
-/// The number of simultaneous connections: one from the HTTP crate; the others are from strangers, whose requests have
-/// to be read before they are refused.
+/// The maximum number of simultaneous connections: one is from the HTTP crate; others are from strangers, whose requests
+/// have to be read before they are refused.
 const MOST_CONNECTIONS: usize = 16;
 
 /// Headers that apply to a single connection and are not forwarded.

@@ -101,7 +101,7 @@ fn abandoned() -> io::Result<Seen> {
     Ok(seen)
 }
 
-/// Whether a process is in this process's PID namespace: it has the same, single process id there.
+/// Whether a process is in this process's PID namespace: its status then lists a single process id.
 fn is_of_this_namespace(number: i32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{number}/status")) else { return false };
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));

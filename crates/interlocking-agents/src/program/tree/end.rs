@@ -70,7 +70,7 @@ impl Tree {
     }
 
     /// Ends all living processes of the tree, and returns how many there were. Blocks for some scans. When this returns, none of
-    /// the processes runs any more; with `wait`, all of them are gone.
+    /// the processes runs any more. With `wait`, it also waits until all of them are gone, but at most two seconds.
     ///
     /// The processes are stopped before they are killed: a process that sees its children end may start others, and a child whose
     /// parent has ended cannot be found through that parent.

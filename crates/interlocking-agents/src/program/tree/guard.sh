@@ -1,5 +1,5 @@
-# Ends all programs of an Interlocking process (the runner) when the runner has ended. $1 identifies the runner in the environment of
-# its programs, $2 in their limit of file locks. Standard input is a pipe whose other end only the runner holds.
+# Ends all programs of an Interlocking process (the runner) when the runner has ended. $1 identifies the runner in the environment
+# of its programs, $2 in their limit of file locks. Standard input is a pipe whose other end only the runner holds.
 trap '' HUP INT QUIT TERM
 while read -r _; do :; done
 
@@ -9,8 +9,8 @@ rounds=0
 looks=5
 while [ "$looks" -gt 0 ] && [ "$rounds" -lt 1000 ]; do
     rounds=$((rounds + 1))
-    # Processes with a mark. They are stopped at once: a process that sees its children end may start others, and a process may start
-    # another one and end.
+    # Processes with a mark. They are stopped at once: a process that sees its children end may start others, and a process may
+    # start another one and end.
     members=
     for file in $(grep -lE "^Max file locks +[^ ]+ +$2 " /proc/[0-9]*/limits); do
         number=${file#/proc/}

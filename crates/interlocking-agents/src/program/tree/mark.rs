@@ -189,7 +189,7 @@ mod tests {
         if lives {
             kill_process(Pid::from_raw(number).unwrap(), Signal::KILL).unwrap();
         }
-        // What other tests' programs have left and is nobody's ends with it.
+        // Unclaimed orphans of other tests' programs are ended, too.
         assert!(ended >= 1);
         assert_eq!((found, lives), (Some(limit), false));
     }

@@ -53,7 +53,7 @@ impl Drop for Subreaper {
         let mut state = state();
         state.programs -= 1;
         if state.programs == 0 && std::mem::take(&mut state.was_set_here) {
-            // Setting it succeeded, so unsetting it does.
+            // Setting it succeeded, so unsetting it succeeds, too.
             let _ = set_child_subreaper(None);
         }
     }

@@ -10,7 +10,7 @@ pub(super) struct Runner {
     pub(super) number: u32,
     /// The start time in clock ticks since the kernel was booted, or a random number where that is not known.
     pub(super) start: u64,
-    /// The PID namespace in which the process has this id; 0 on systems without namespaces.
+    /// The PID namespace in which the process has this id; 0 if it is not known, and on systems without namespaces.
     pub(super) namespace: u64,
 }
 

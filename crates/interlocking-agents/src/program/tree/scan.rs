@@ -22,9 +22,9 @@ pub(super) struct Scan {
     own: i32,
     /// The limits of the running programs.
     programs: BTreeSet<Limit>,
-    /// Processes whose parents have ended, with the marks that tell to which program they belong.
+    /// Processes that may have lost their parents, with the marks that tell to which program they belong.
     orphans: Vec<(Process, ProcessMarks)>,
-    /// Orphans of programs that have ended but were not reaped yet.
+    /// Orphans of programs. These orphans have ended, but were not reaped yet.
     ended: BTreeSet<Identity>,
     /// Whether no orphan ended during the scan. The children of an orphan that did would have been missed.
     is_complete: bool,

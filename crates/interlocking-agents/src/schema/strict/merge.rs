@@ -27,7 +27,8 @@ pub(super) fn stands_alone(schema: &Map<String, Value>, keyword: &str) -> bool {
 }
 
 /// One schema for all parts: with the fields of all parts, and for other keywords the value of the first part that has
-/// it. None if two parts have different alternatives or references, or if a part is not an object.
+/// it. A part that is `true` is skipped. None if two parts have different alternatives or references, or if another part
+/// is not an object.
 pub(super) fn merged(parts: Vec<Value>) -> Option<Map<String, Value>> {
     let mut whole = Map::new();
     for part in parts {

@@ -95,7 +95,7 @@ fn some_value(schema: &Value, root: &Value, choices: &mut impl FnMut(usize) -> u
         "boolean" => json!(choices(2) == 1),
         "integer" => json!(schema["minimum"].as_i64().unwrap_or(0) + choices(100) as i64),
         "number" => json!(choices(100) as f64 / 4.0),
-        // Includes texts that are valid JSON, for places where JSON in a string is wanted.
+        // All these texts are valid JSON, because JSON in a string may be wanted here.
         "string" => json!(["\"a text\"", "17", "[null]", "{\"a\":1}"][choices(4)]),
         "array" => {
             let least = schema["minItems"].as_u64().unwrap_or(0) as usize;

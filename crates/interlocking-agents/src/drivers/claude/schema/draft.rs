@@ -34,7 +34,7 @@ const KEPT: [&str; 22] = [
     "uniqueItems",
 ];
 
-/// Keywords that constrain values but are removed. Other unknown keywords constrain nothing.
+/// Keywords that constrain values, and are removed if they cannot be converted. Other unknown keywords constrain nothing.
 const REMOVED: [&str; 12] = [
     "$dynamicRef",
     "$recursiveRef",
@@ -153,14 +153,13 @@ impl Conversion<'_> {
         }
     }
 
-    /// Keywords that are converted instead of kept, and that constrain values.
+    /// Whether a keyword that is otherwise converted constrains values, so that leaving it out loosens the schema.
     fn is_asserting(&self, keyword: &str) -> bool {
         ["patternProperties", "additionalProperties", "allOf", "anyOf", "enum", "exclusiveMinimum", "exclusiveMaximum"]
             .contains(&keyword)
     }
 
-    /// Converts something within, and returns whether it was loosened; this conversion does not count as loosened for
-    /// it.
+    /// Converts a part, and returns whether that part was loosened. The schema around it is not marked as loosened.
     fn within<T>(&self, convert: impl FnOnce(&mut Conversion<'_>) -> T) -> (T, bool) {
         let mut inside = Conversion { loosened: self.loosened, is_old: self.is_old, lost: false };
         let made = convert(&mut inside);
@@ -183,7 +182,7 @@ impl Conversion<'_> {
         Some(schemas.iter().map(|schema| self.schema(schema)).collect())
     }
 
-    /// A reference into this document is kept. Other references may lead to something that is not available.
+    /// A reference into this document is kept. Other references are removed, because what they lead to is not available.
     fn reference(&mut self, reference: &Value, converted: &mut Map<String, Value>) {
         let local = reference.as_str().filter(|reference| *reference == "#" || reference.starts_with("#/"));
         let Some(local) = local else {
