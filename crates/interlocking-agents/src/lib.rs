@@ -1,7 +1,7 @@
 //! Coding agents behind one trait: sessions, structured output that is validated, and a scripted agent.
 //!
-//! This crate does not depend on graphs. It is useful to any program that sends prompts to coding agents and wants
-//! typed answers.
+//! This crate has no notion of graphs. It is useful to any program that sends prompts to coding agents and wants typed
+//! answers.
 //!
 //! Reading order:
 //!

@@ -26,7 +26,7 @@
 //! |---|---|
 //! | accessible paths, and presets for tools | [`Sandbox`], [`Grant`] |
 //! | the network | [`Network`] |
-//! | what a system can enforce | [`Support`], [`Protection`], [`Sandbox::missing_on`], [`Sandbox::accept_without`] |
+//! | what a system can enforce; going on without a protection | [`Support`], [`Protection`], [`Sandbox::missing_on`], [`Sandbox::accept_without`] |
 //! | running something confined | [`Confinement::enter`] |
 //! | hard links that lead out of a place | [`links_leading_out`] |
 //!

@@ -135,7 +135,8 @@ impl RoleBindings {
         self.parts().next().is_none()
     }
 
-    /// Binds the requested roles that have a binding. Each backend that is needed is made once.
+    /// Binds the requested roles that have a binding. Each backend that is needed is made once, or once for each file if
+    /// it plays a file.
     ///
     /// # Errors
     ///
@@ -147,7 +148,7 @@ impl RoleBindings {
     ) -> Result<Vec<RoleBinding>, RoleBindingsError> {
         let asked_for: Vec<&str> = asked_for.into_iter().collect();
         let mut problems = self.problems(&asked_for);
-        // Each backend is made at most once, even if making it fails.
+        // Each backend is made at most once for each file, even if making it fails.
         let mut made: BTreeMap<_, Result<SharedAgent, ()>> = BTreeMap::new();
         let mut bound = Vec::new();
         for role in asked_for {

@@ -110,7 +110,7 @@ impl FaultPlan {
 }
 
 impl Rule {
-    /// A rule that injects the fault once: into the first call that meets its conditions, of which there are none yet.
+    /// A rule that injects the fault into one call: the first one, unless the other methods restrict the calls.
     pub fn new(fault: Fault) -> Self {
         let (call, role, operation, contains, predicate) = Default::default();
         Self { fault, times: Some(1), call, role, operation, contains, predicate }

@@ -7,7 +7,8 @@ use std::time::Duration;
 pub struct CallLimits {
     /// The whole call, from the program's start to its end. Exceeded: [`TimedOut`](crate::AgentErrorKind::TimedOut).
     pub total: Option<Duration>,
-    /// From the program's start to its first event. Exceeded: [`NoFirstEvent`](crate::AgentErrorKind::NoFirstEvent).
+    /// From the program's start to its first event. Exceeded: [`NoFirstEvent`](crate::AgentErrorKind::NoFirstEvent). If this is
+    /// `None`, [`idle`](Self::idle) applies to the first event, too.
     pub first_event: Option<Duration>,
     /// From one event to the next, except while the program runs a tool or command of its own. Exceeded:
     /// [`Idle`](crate::AgentErrorKind::Idle).

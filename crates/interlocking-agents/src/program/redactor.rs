@@ -120,7 +120,7 @@ impl Redactor {
     }
 
     /// How many bytes before a position must be known to recognise a secret that continues there, even if each of its characters
-    /// is escaped.
+    /// is escaped once.
     pub(crate) fn longest(&self) -> usize {
         const LONGEST_ESCAPE: usize = r"\u0053".len();
         self.needles.as_ref().map_or(0, |needles| needles.longest * LONGEST_ESCAPE)

@@ -29,7 +29,7 @@ struct Escape {
 
 impl Unescaped {
     /// The parts of a text that contain escapes. Each part overlaps the next, so that no decoded text of up to `longest` bytes is
-    /// cut in two.
+    /// cut in two, unless it takes more than [`PART`] bytes in the original text.
     pub(super) fn parts(text: &[u8], longest: usize) -> impl Iterator<Item = Self> {
         let overlap = longest.saturating_mul(LONGEST_ESCAPE).min(PART);
         let mut begin = 0;

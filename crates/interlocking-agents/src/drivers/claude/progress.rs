@@ -279,7 +279,7 @@ fn exit_code(content: &Value) -> Option<Option<i32>> {
     }
 }
 
-/// A text, or the texts in a list of blocks, or any other value unchanged.
+/// A text, the texts in a list of blocks, or any other value as JSON.
 fn said(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

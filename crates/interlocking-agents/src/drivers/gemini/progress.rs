@@ -74,7 +74,7 @@ impl<'a> Progress<'a> {
     ///
     /// # Errors
     ///
-    /// The session is not the expected one.
+    /// The session is not the expected one, or the text is too long.
     fn take(&mut self, line: &[u8]) -> Result<LineOutcome, AgentErrorKind> {
         // A line that is not an event still shows activity.
         let Some(event) = Event::parse(line) else { return Ok(LineOutcome::Progress) };

@@ -142,7 +142,7 @@ fn improper_end(text: &str, end: &StreamEnd, frames: &FrameLog, settings: &HttpS
         return Some(failure::filtered("content_filter"));
     }
     match &end.captured_stop_reason {
-        // Some broken streams end without an end event.
+        // Some streams that broke off are reported as ended, but without a stop reason.
         None => Some(failure::broken_off()),
         Some(StopReason::MaxTokens(reason)) if reason == "model_context_window_exceeded" => {
             Some(Failure::begun(AgentErrorKind::PromptTooLong))

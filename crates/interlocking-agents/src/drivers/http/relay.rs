@@ -55,7 +55,7 @@ pub(super) struct Relay<'call> {
     failed: Failed,
 }
 
-/// Why forwarding stopped, if something is wrong with the answer.
+/// Why forwarding stopped, if it did.
 type Failed = Arc<Mutex<Option<Failure>>>;
 
 /// The error for the HTTP crate, which does not learn why its connection ends.

@@ -2,8 +2,9 @@
 //!
 //! - `process` reads one process from `/proc`. `scan` finds orphans and descendants; `shared_scan` shares scans between callers.
 //!   `stop` stops and kills processes, and `end` ends the tree of a program.
-//! - `marker`, `limit` and `namespace` are the marks that a process carries. `mark` sets the limit on a new program, with the
-//!   help of `numbers`; `niceness` tells new programs from other children.
+//! - `marker`, `limit` and `namespace` are the marks that a process carries; `runner` identifies the process that runs programs
+//!   in them. `mark` sets the limit on a new program, with the help of `numbers`; `niceness` tells new programs from other
+//!   children.
 //! - `orphans` makes this process adopt processes that lose their parents.
 //! - `guard` ends all programs when this process has ended; `abandoned` ends what another runner left.
 
