@@ -67,7 +67,7 @@ impl ChildTree {
         }
     }
 
-    /// Kills the tree at once and waits until it has ended. The child's exit status then names the signal.
+    /// Kills the tree at once and waits until it has ended. If the child was still alive, its exit status names the signal.
     pub(super) async fn kill(&mut self) -> io::Result<(ExitStatus, usize)> {
         if self.status.is_none() {
             let tree = EndOnDrop(Some(Arc::clone(&self.tree)));
