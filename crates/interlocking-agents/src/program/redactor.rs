@@ -11,7 +11,7 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 
 use super::secret::Secret;
-use super::unescaped::Unescaped;
+use super::unescaped::{LONGEST_ESCAPE, Unescaped};
 
 /// Replaces the values of secrets in texts by [`Secret::REDACTED`].
 ///
@@ -120,9 +120,8 @@ impl Redactor {
     }
 
     /// How many bytes before a position must be known to recognise a secret that continues there, even if each of its characters
-    /// is escaped once.
+    /// is escaped twice.
     pub(crate) fn longest(&self) -> usize {
-        const LONGEST_ESCAPE: usize = r"\u0053".len();
         self.needles.as_ref().map_or(0, |needles| needles.longest * LONGEST_ESCAPE)
     }
 

@@ -62,6 +62,20 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_secret_that_is_escaped_twice_leaves_nothing() {
+        let escaped = |text: &str| text.bytes().map(|byte| format!("\\u{byte:04x}")).collect::<String>();
+        let twice = escaped(&escaped("canary"));
+        let redactor = Redactor::new(&[Secret::new("canary")]);
+        for after in 0..60 {
+            let mut tail = Tail::new(50, &redactor);
+            let text = format!("{}{twice}{}", "-".repeat(1000), "+".repeat(after));
+            text.as_bytes().chunks(7).for_each(|bytes| tail.push(bytes));
+            let shown = tail.text(&redactor);
+            assert!(!shown.contains('u') && !shown.contains("00"), "{after}: {shown}");
+        }
+    }
+
+    #[test]
     fn what_is_no_text_survives() {
         let redactor = Redactor::default();
         let mut tail = Tail::new(10, &redactor);

@@ -6,7 +6,7 @@ use std::ops::Range;
 const PART: usize = 64 * 1024;
 
 /// The maximum length in bytes of a character that is escaped twice: `\u005c\u0075\u0030\u0030\u0035\u0033`.
-const LONGEST_ESCAPE: usize = 36;
+pub(super) const LONGEST_ESCAPE: usize = 36;
 
 /// A part of a text with the escapes of JSON strings and of URLs decoded.
 pub(super) struct Unescaped {

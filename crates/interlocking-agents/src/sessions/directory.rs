@@ -66,7 +66,7 @@ impl Directory {
 
     /// Whether the session is in use. A session counts as in use if this cannot be determined.
     pub(super) fn is_busy(&self, session: &SessionId) -> bool {
-        match OpenOptions::new().read(true).write(true).open(self.file(session, "lock")) {
+        match open_existing(&self.file(session, "lock")) {
             Ok(file) => lock(&file, SessionUse::Turn).map(|()| drop(Locked(file))).is_err(),
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
@@ -95,7 +95,7 @@ impl Directory {
     pub(super) fn record_workspace(&self, session: &SessionId, place: &Place) -> Result<(), SessionError> {
         let path = self.file(session, "place");
         let write = || -> io::Result<()> {
-            let is_empty = match std::fs::metadata(&path) {
+            let is_empty = match std::fs::symlink_metadata(&path) {
                 Ok(metadata) if metadata.len() > 0 => return Ok(()),
                 Ok(_) => true,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => false,
@@ -133,25 +133,40 @@ impl Directory {
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        // An agent may be able to write to this directory. It must not make this process open files elsewhere.
-        #[cfg(unix)]
-        {
-            std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINKS);
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        let file = match options.open(path) {
+        let mut options = options();
+        options.create(true).truncate(false);
+        match options.open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.make()?;
                 options.open(path)
             }
             opened => opened,
-        }?;
-        match file.metadata()?.is_file() {
-            true => Ok(file),
-            false => Err(io::Error::new(io::ErrorKind::InvalidData, "it is no regular file")),
         }
+        .and_then(regular)
+    }
+}
+
+fn open_existing(path: &Path) -> io::Result<File> {
+    options().open(path).and_then(regular)
+}
+
+/// How lock files are opened. An agent may be able to write to the directory. It must not make this process open files
+/// elsewhere.
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINKS);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    options
+}
+
+fn regular(file: File) -> io::Result<File> {
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidData, "it is no regular file")),
     }
 }
 
