@@ -1,6 +1,5 @@
 //! Both kinds of registry follow the same rules.
 
-
 use tempfile::TempDir;
 
 use super::*;

@@ -104,31 +104,6 @@ async fn sessions_are_guarded_while_a_cassette_is_played() {
     assert_eq!(play(&replayer, forked).await.0.unwrap().session, id("side-1"));
 }
 
-/// Compared to a call of a real agent, which takes seconds, scanning a workspace twice is cheap.
-#[tokio::test]
-async fn recording_a_call_in_a_large_workspace_costs_little() {
-    let place = Place::new();
-    let workspace = place.workspace("large");
-    for directory in 0..50 {
-        let directory = workspace.join(format!("d{directory}"));
-        std::fs::create_dir(&directory).unwrap();
-        for file in 0..100 {
-            std::fs::write(directory.join(format!("f{file}")), "some content of a file").unwrap();
-        }
-    }
-    // Waits until the files no longer count as freshly changed.
-    std::thread::sleep(Duration::from_millis(150));
-    let recorder = place.recorder(agent("[[turn]]\ntimes = \"any\"\n"));
-    let mut best = Duration::MAX;
-    for _ in 0..5 {
-        let start = std::time::Instant::now();
-        play(&recorder, fresh_in(&workspace, "x")).await.0.unwrap();
-        best = best.min(start.elapsed());
-    }
-    println!("recording a call in a workspace of 5000 files takes {best:?}");
-    assert!(best < Duration::from_secs(1), "{best:?}");
-}
-
 /// An agent whose calls are forbidden.
 struct Kept(interlocking_agents::Sessions);
 
