@@ -112,7 +112,7 @@ impl Search<'_> {
     fn call(&mut self, name: &str, span: Span) {
         let is_known = WITHOUT_FUNCTIONS.contains(&name) || self.markers.names_macro(name);
         if !is_known || self.own.contains(name) {
-            let reason = "what it comes to is not to be seen, so nobody can tell whether all is stubs";
+            let reason = "its expansion cannot be inspected, so it cannot be shown that there are only stubs";
             self.refuse(span, format!("{name}!"), reason);
         }
     }
@@ -151,7 +151,7 @@ impl Search<'_> {
 impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         if let Item::Verbatim(tokens) = item {
-            let reason = "nobody can tell whether it holds only stubs";
+            let reason = "it cannot be shown that it holds only stubs";
             self.refuse(tokens.span(), "unknown syntax".to_owned(), reason);
         }
         visit::visit_item(self, item);

@@ -48,7 +48,7 @@ async fn a_skeleton_whose_macros_hide_bodies_is_no_skeleton() {
     let HybridFailure::NotVerifiable { refused } = &failure else { panic!("{failure:?}") };
     assert_eq!(refused.iter().map(|one| one.construct.as_str()).collect::<Vec<_>>(), ["sized!"]);
     let (holds, seen) = check(&result, Check::SkeletonIsStubs);
-    assert!(!holds && seen.contains("`sized!` is refused: what it comes to is not to be seen"), "{seen}");
+    assert!(!holds && seen.contains("`sized!` is refused: its expansion cannot be inspected"), "{seen}");
     assert_eq!(stage.trace().routes(), ["types → skeleton and adversary", "skeleton → exit"]);
 }
 

@@ -49,7 +49,7 @@ pub fn unreported(failure: &Failure) -> String {
     let said = failure.message.trim();
     match failure.kind {
         FailureKind::Agent => {
-            let what = format!("what it said is no completion report, and stands in no document ({said})");
+            let what = format!("its output is not a completion report, and is not written to the document ({said})");
             Violation { invariant: Invariant::I4, what }.to_string()
         }
         _ => failure.to_string(),

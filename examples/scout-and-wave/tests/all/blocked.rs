@@ -119,7 +119,7 @@ async fn an_agent_without_a_report_blocks_the_wave() {
         let (reason, problems, ..) = first_does(first).await;
         assert_eq!(reason, BlockReason::AgentFailure);
         let [problem] = &problems[..] else { panic!("{problems:?}") };
-        let begins = "wave1-agent-a has not reported: I4 is broken: what it said is no completion report, and stands in no document (";
+        let begins = "wave1-agent-a has not reported: I4 is broken: its output is not a completion report, and is not written to the document (";
         let ends = "; so later work relies on information that is out of date";
         assert!(problem.starts_with(begins) && problem.ends_with(ends), "{problem}");
     }

@@ -141,7 +141,7 @@ async fn a_solo_agent_is_sent_to_work_again() {
         assert_eq!(test.states().last().unwrap(), "BLOCKED (AgentFailure)");
         // No other agent would be left.
         assert!(matches!(test.unblock(json!({ "descope": { "agents": ["A"] } })).await, Outcome::Waiting { .. }));
-        assert_eq!(test.question().await.problems.last().unwrap(), "nobody would be left: stop the run instead");
+        assert_eq!(test.question().await.problems.last().unwrap(), "no agent would be left: stop the run instead");
         is_complete(&test.unblock(json!({ "rerun": { "agents": ["A"] } })).await);
         assert_eq!(test.unplayed(), 0);
         let has_draft = |commit: &str| project.git(&["ls-tree", "-r", "--name-only", commit]).contains("draft.txt");

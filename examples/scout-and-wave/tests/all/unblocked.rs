@@ -80,7 +80,7 @@ async fn an_agent_is_descoped() {
     let test = TestRun::new(&project, script(&plan(), &[partial(), turn("B", "b.txt")])).with_gate(&passing());
     is_blocked(&project, &test).await;
     for (agents, problem) in
-        [(json!(["Z"]), "wave 1 has no agent Z"), (json!(["A", "B"]), "nobody would be left: stop the run instead")]
+        [(json!(["Z"]), "wave 1 has no agent Z"), (json!(["A", "B"]), "no agent would be left: stop the run instead")]
     {
         let ended = test.unblock(json!({ "descope": { "agents": agents } })).await;
         assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");

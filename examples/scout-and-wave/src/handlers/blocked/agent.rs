@@ -81,7 +81,7 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
                 executed.facts.retain(|(post, _)| !agents.contains(&post.agent));
                 executed.descoped.extend(agents.iter().cloned());
                 if executed.launch.assignments.iter().all(|sent| executed.descoped.contains(&sent.post.agent)) {
-                    return again(blocked, ["nobody would be left: stop the run instead".to_owned()], cx);
+                    return again(blocked, ["no agent would be left: stop the run instead".to_owned()], cx);
                 }
                 let wave = executed.launch.wave;
                 change_document(cx, &format!("docs: agents of wave {wave} are descoped"), |file, text| {
