@@ -12,8 +12,8 @@ pub enum Isolation {
     /// worktree shares the objects of its repository, so `git show` reads what the others commit.
     #[default]
     Worktree,
-    /// The agent also has its own repository, with the history up to its base and nothing else: the agent cannot read
-    /// the commits of others with git. An agent that knows the path of their files can still read those.
+    /// The agent also has its own repository, with its base commit and nothing else: the agent cannot read the commits of
+    /// others with git. An agent that knows the path of their files can still read those.
     Clone,
     /// The kernel also confines the agent, and every process that it starts, to the workspace: the agent can neither
     /// read nor write other files, except its tools and a directory for temporary files.

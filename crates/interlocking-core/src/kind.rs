@@ -158,8 +158,8 @@ pub struct JoinNode<H>(pub H);
 
 /// A node that handles a message from outside while the rest of the graph is paused.
 ///
-/// The handler runs while no other node runs. A message can thus end the wait for a person. Any run may send it, here
-/// the run itself:
+/// The handler runs while no other node works. A node that waits for a person does not delay it, so a message can end
+/// that wait. Any run may send the message, here the run itself:
 ///
 /// ```
 /// use interlocking::prelude::*;

@@ -24,7 +24,7 @@ const EXPLAIN_LIMIT: usize = 5_000;
 /// each pair alone.
 const TOGETHER_LIMIT: usize = 2_000;
 
-/// The most violations that are reported for one table, separately for cycles and for tokens.
+/// The most violations that are reported for one table, separately for cycles, tokens and shared workspaces.
 const MAX_VIOLATIONS: usize = 50;
 
 /// Decides whether every run of a graph ends without a violation. Visits at most [`DEFAULT_LIMIT`] markings.

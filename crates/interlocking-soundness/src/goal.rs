@@ -47,7 +47,7 @@ fn needs(broken: &Broken, model: &Model<'_>, enabled: &[usize]) -> Vec<usize> {
         Broken::Stuck { .. } => {
             let first = enabled.iter().copied().find(|&index| !model.is_event(index));
             let Some(first) = first else { return enabled.to_vec() };
-            // Nodes that complete a quorum whose join clears it need not be listed: they depend on it.
+            // Nodes that complete the quorum of a join that clears `first` need not be listed: they depend on `first`.
             let clears = |index: &usize| {
                 model.nodes[*index]
                     .firings

@@ -7,9 +7,9 @@
 //!   before the join starts belongs to this round, and one that arrives while the join runs belongs to the next. Bits
 //!   record which slots remember a value, which joins run, and which marked latched slots hold the next round's value.
 //! - **Budgets** are abstracted to "entered before": the first entry is never exhausted, a later entry may be. That bit
-//!   is kept only for nodes whose exhausted route does more than go to exit with everything cancelled, as such a route
-//!   cannot break a rule of tokens. More of these bits never mean less behaviour, so they are stored apart from the
-//!   marking.
+//!   is kept only for nodes whose exhausted route does more than go to exit with everything cancelled: a route that only
+//!   does that cannot break a rule of tokens. More of these bits never mean less behaviour, so they are stored apart
+//!   from the marking.
 //!
 //! A fork with many branches that choose among targets would have a firing for each combination. Instead, each branch
 //! of such a fork gets its own place, a *choice*, whose token moves on to one of the targets later. The result is the

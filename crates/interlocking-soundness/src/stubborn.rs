@@ -301,7 +301,7 @@ impl Effects {
             || its.sends.intersects(&self.takes)
             || its.sends.intersects(&self.sends)
             || (self.is_total && its.leaves_traces);
-        // Whether node `index` fired before makes a difference to the budgets.
+        // Where states are compared exactly, it matters to the budgets whether node `index` fired before.
         let is_told_apart = model.exact && (self.leaves_traces || node.budget.is_some() || !self.clears.is_empty());
         // No message is handled while a join with latched slots runs.
         let stops_messages = !node.latched.is_empty() && !model.events.is_empty();

@@ -16,8 +16,8 @@ pub enum Verdict {
     /// Some run breaks a rule.
     Unsound {
         /// The broken rules, once for each place where a rule is broken, those with the shortest paths first. The list
-        /// is complete where the graph has no more than 5,000 markings, but has at most 50 violations of cycles and 50
-        /// of tokens.
+        /// is complete where the graph has no more than 5,000 markings, but has at most 50 violations each of cycles,
+        /// of tokens and of shared workspaces.
         violations: Vec<Violation>,
     },
     /// The graph has more or larger markings than the check was allowed to visit, so the check has no result.

@@ -18,7 +18,7 @@ pub(crate) struct WayBack<'p> {
 /// The first step that goes to a node which was executed before, while something else is live, or while a latched slot
 /// remembers a value that will be sent to it again.
 pub(crate) fn of<'p>(net: &Net, path: &'p [Step]) -> Option<WayBack<'p>> {
-    // If the last step exhausts a budget, the path needed the loop.
+    // If the last step is the route of an exhausted budget, the path needed the loop to exhaust it.
     if path.last()?.exhausted {
         return None;
     }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// journal with the handler's outcome.
 ///
 /// Each operation either succeeds or leaves branch, index and files unchanged, unless its error says otherwise. It
-/// waits while another operation changes the same branch, also if that is of another run in this process.
+/// waits while another operation, of this run or of another run in this process, changes the same branch.
 pub struct Checkout<'cx> {
     pub(crate) cx: &'cx mut dyn Commits,
     pub(crate) run: GitRun,

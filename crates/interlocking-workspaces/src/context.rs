@@ -147,9 +147,9 @@ pub trait GitContext<N: Node> {
     where
         Child: RunsChildren<Graph = N::Graph>;
 
-    /// Removes those worktrees and clones, of child runs that have ended, because their files are no longer needed.
-    /// Uncommitted changes in them are lost; their branches stay until the root run has ended. If workspaces are always
-    /// [kept](crate::GitWorkspaces::with_keep), they stay, too.
+    /// Removes the worktrees and clones of the [child workspaces](Self::child_workspaces) of `Child`, whose runs have
+    /// ended, because their files are no longer needed. Uncommitted changes in them are lost; their branches stay until
+    /// the root run has ended. If workspaces are always [kept](crate::GitWorkspaces::with_keep), they stay, too.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use std::fs;
 use std::sync::PoisonError;
 
 impl GitRun {
-    /// Removes what is not to be kept, or nothing if the run stops to be resumed. Git work.
+    /// Removes what is not to be kept. If the run stops to be resumed, that is only its fresh checkouts. Git work.
     pub(crate) fn end(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         self.close();
         self.0.tree.retired.wait();

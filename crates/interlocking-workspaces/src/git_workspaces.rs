@@ -199,7 +199,7 @@ impl GitWorkspaces {
     }
 
     /// Sets names for branches: if `names` returns a name for a workspace, its branch has this name. The workspace is
-    /// not made if a branch of that name belongs to another program or run
+    /// not made if a branch of that name belongs to another workspace, run or program
     /// ([`BranchTaken`](crate::GitWorkspacesError::BranchTaken)). When a child run has ended, another child of the same
     /// tree can take the name.
     ///

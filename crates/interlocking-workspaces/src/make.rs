@@ -88,8 +88,8 @@ impl GitRun {
         }
     }
 
-    /// Resets a worktree or clone to a commit and prepares it like a new one. If that fails, it is removed, and made
-    /// again when a node needs it. Git work.
+    /// Resets a worktree or clone to a commit and prepares it like a new one. If the preparation fails, the worktree or
+    /// clone is removed, and made again when a node needs it. Git work.
     pub(crate) fn reset_and_prepare(
         &self,
         name: &str,

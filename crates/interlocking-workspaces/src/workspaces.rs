@@ -81,7 +81,7 @@ impl Workspaces for GitRun {
     }
 
     async fn commit(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
-        // Such a workspace begins where another one stands when it is made.
+        // Where this workspace begins is known only when it is made: at the commit that another workspace is at then.
         if matches!(self.base_setting(name), Base::Workspace(_)) {
             return Ok(None);
         }

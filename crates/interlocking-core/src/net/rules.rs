@@ -215,8 +215,8 @@ fn sources(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     Ok(())
 }
 
-/// Checks what a row says of its isolation: the node has an agent and a workspace, and the level hides the workspaces
-/// of the nodes in `blind_to`.
+/// Checks what a row says of its isolation: the node has an agent and a workspace, the nodes in `blind_to` have other
+/// workspaces, and the level hides these.
 fn isolation(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
     let demands = row.isolation.is_some() || !row.blind_to.is_empty();

@@ -2,8 +2,8 @@
 //!
 //! Before an operation changes anything, it writes to `.git/interlocking/notes` what it is about to do. The note's file
 //! is locked as long as its process lives: the operating system releases the lock when the process ends, however it
-//! ends. So a note that can be locked belongs to a dead process. Process ids need not be checked, which are reused and
-//! mean nothing in another container.
+//! ends. So a note that can be locked belongs to a dead process. Process ids, which are reused and mean nothing in
+//! another container, need not be checked.
 
 use std::{
     fs::File,

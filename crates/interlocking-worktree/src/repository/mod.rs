@@ -60,7 +60,7 @@ struct Inner {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Configuration {
     /// The system's, the user's and the repository's, as git reads them: global ignore rules and filters such as
-    /// git-lfs work. Only the author's identity is never taken from configuration.
+    /// git-lfs work. Only the identity of authors and committers is never taken from it.
     #[default]
     All,
     /// Only the repository's, and no `GIT_…` environment variables: the same result on every machine.

@@ -57,8 +57,8 @@ impl Kind {
         }
     }
 
-    /// Whether a symbolic link is followed. Files of the other kinds are never links in git; a user may have made a
-    /// link of one of these.
+    /// Whether a symbolic link is followed: it is for the kinds of which a user may have made a link. Git itself makes no
+    /// links of the other kinds.
     fn follows_links(self) -> bool {
         matches!(self, Self::PackedReferences(_) | Self::Configuration(_) | Self::Rules(_) | Self::Shallow(_))
     }

@@ -1,8 +1,8 @@
-//! Authors of commits.
+//! Authors and committers of commits.
 
 use gix::actor::date::Time;
 
-/// The author of a commit. It is never taken from the user's git configuration: callers always pass it.
+/// The author or committer of a commit. It is never taken from the user's git configuration: callers always pass it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     name: String,
@@ -71,7 +71,7 @@ impl Signature {
         }
     }
 
-    /// The signature for moving a reference when no commit is made and the caller gives no author.
+    /// The signature for moving a reference when no commit is made and the caller gives no signature.
     pub(crate) fn runtime() -> gix::actor::Signature {
         gix::actor::Signature {
             name: "interlocking".into(),
