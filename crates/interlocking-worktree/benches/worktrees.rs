@@ -49,7 +49,7 @@ fn main() {
 
 type Measure = fn(&Bench, usize);
 
-/// A repository with so many files, and the worktrees that are made of it.
+/// A repository with `files` files, and the worktrees that are made of it.
 struct Bench {
     directory: tempfile::TempDir,
     repository: Repository,
@@ -313,7 +313,7 @@ impl Bench {
         (self.files / 20).min(10)
     }
 
-    /// Makes a chain of commits that change so many files each; the base comes first.
+    /// Makes a chain of `count` commits, each of which changes `changed` files; the base comes first.
     fn side_commits(&self, count: usize, changed: usize) -> Vec<CommitId> {
         let author = Signature::new("Ada", "ada@example.org").unwrap();
         let side = self.ours();

@@ -120,7 +120,7 @@ pub(crate) fn table(nodes: &[RandomNode]) -> Table {
         if let Some(limit) = node.visits {
             row = row.visits(limit);
         }
-        // A join has no edge to itself.
+        // A join has no `attempts`.
         row.attempts = node.attempts.filter(|_| !is_join(index));
         table = table.with(row);
     }

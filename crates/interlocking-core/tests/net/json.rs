@@ -135,7 +135,7 @@ fn the_json_of_a_table() {
     assert_eq!(serde_json::from_str::<Table>(&json).unwrap(), table);
 }
 
-/// Tables made at run time are refused the same names, slots and ways on as those of the derive.
+/// A table made at run time is refused for the same names, slots and targets as the derive refuses.
 #[test]
 fn a_table_made_at_run_time_has_the_shape_of_a_derived_one() {
     let start = || logic("a").entry().goto("exit", &[]);
