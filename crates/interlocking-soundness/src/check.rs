@@ -86,7 +86,8 @@ impl<'n> Check<'n> {
         Some(Self { model, together, dependencies, limits })
     }
 
-    /// Adds the violations. Returns how many markings were visited, or `None` where the limit was too low.
+    /// Adds the violations. Returns how many markings were visited, or `None` where a rule of tokens is broken or the
+    /// limit was too low.
     fn decide(&self, violations: &mut Vec<Violation>) -> Option<usize> {
         let search = self.search();
         if !search.complete || !search.found.is_empty() {
@@ -129,8 +130,8 @@ impl<'n> Check<'n> {
 
     /// Adds the pairs of nodes that can change one workspace at the same time; false where that is undecided.
     ///
-    /// [`Together`] over-approximates, so a search confirms each pair: only a pair that some run really runs at once is
-    /// reported.
+    /// [`Together`] over-approximates, so a search confirms each pair of nodes that take tokens: only a pair that some
+    /// run really runs at once is reported.
     fn shared_workspaces(&self, violations: &mut Vec<Violation>) -> bool {
         let Limits { markings, effort, .. } = self.limits;
         let mut found: Vec<Violation> =

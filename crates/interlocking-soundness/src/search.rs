@@ -152,7 +152,7 @@ impl<'m, 'n> Search<'m, 'n> {
         search
     }
 
-    /// Visits the states. Returns whether the search was complete.
+    /// Visits the states. Returns whether the search was complete, or has reached its goal.
     fn look(&mut self, order: Order<'_>, limit: usize) -> bool {
         while let Some(turn) = self.turns.pop_front() {
             let at = match turn {

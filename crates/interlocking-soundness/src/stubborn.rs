@@ -230,7 +230,8 @@ fn marks<'m>(model: &'m Model<'_>, firing: &'m Firing) -> impl Iterator<Item = u
     firing.produces.iter().copied().chain(slots)
 }
 
-/// The places that a node takes from, sends to and clears, over all its firings that are not total.
+/// The places that a node takes from, sends to and clears, over all its firings that are not total. Without
+/// `totals_wait`, total firings that do not go to exit count too.
 struct Effects {
     takes: Bits,
     sends: Bits,

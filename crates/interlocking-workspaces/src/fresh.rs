@@ -81,7 +81,7 @@ impl FreshCheckout {
 
 impl Drop for FreshCheckout {
     fn drop(&mut self) {
-        // Once the run is over, its end deletes all checkouts.
+        // Once the run is over, the end of the root run deletes all checkouts.
         let closed = self.run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
         let left = self.written.take();
         if !*closed && left.is_none() {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 /// A run whose workspaces no process has, and what is left of it. While this value exists, no other caller finds the
-/// run.
+/// run, unless the run's directory or its lock file was deleted.
 ///
 /// Its journal says whether it can be resumed.
 pub struct LeftoverRun {
@@ -154,8 +154,8 @@ impl LeftoverRun {
         &self.branches
     }
 
-    /// Removes all of it, clones too. Commits that the target branch does not contain are kept in the archive;
-    /// uncommitted changes are lost.
+    /// Removes all of it, clones too. Heads of branches that neither the target branch nor the landing branch contains
+    /// are kept in the archive; uncommitted changes are lost.
     ///
     /// # Errors
     ///

@@ -104,7 +104,7 @@ impl GitRun {
         }
     }
 
-    /// Removes the note that a branch belongs to this run, because it was not created. Git work.
+    /// Removes the note that a branch belongs to this run, because another program created the branch. Git work.
     pub(crate) fn leave_branch(&self, branch: &BranchName) -> Result<(), GitWorkspacesError> {
         let _file = self.0.tree.named.file();
         let mut noted = self.noted()?;
