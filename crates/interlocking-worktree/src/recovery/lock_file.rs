@@ -43,7 +43,7 @@ pub(crate) enum LockError {
 
 impl LockFile {
     /// Takes the lock of `resource`, waiting up to `patience`. `recover` is called while waiting, since the process
-    /// that holds the lock may die. On a file system without hard links, this does not wait.
+    /// that holds the lock may die.
     pub(crate) fn acquire(
         note: &mut Note,
         resource: &Path,
