@@ -40,8 +40,8 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// The options with values that were given earlier, in `directory`: those of `--agent` ([`said`](Self::said)) and of
-    /// `--agents` ([`file`](Self::file)).
+    /// The options with values that were given earlier, in `directory`: those of `--agent`
+    /// ([`agent_arguments`](Self::agent_arguments)) and of `--agents` ([`file`](Self::file)).
     pub fn new(said: Vec<String>, file: Option<PathBuf>, directory: PathBuf) -> Self {
         Self { agent: said, agents: file, directory }
     }

@@ -19,7 +19,7 @@ pub struct Start {
     pub is_resumed: bool,
     /// Whether the run has failed and is retried (`resume --retry`).
     pub is_retried: bool,
-    /// Cancelled when the user interrupts the program. Slow work before the run should watch it.
+    /// Triggered when the user interrupts the program. Slow work before the run should watch it.
     pub cancel: CancelToken,
     /// The journal that records the run.
     pub journal: Arc<dyn Journal>,

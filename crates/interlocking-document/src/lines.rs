@@ -2,7 +2,7 @@
 
 use crate::place::Position;
 
-/// The number of characters is stored for every `STRIDE`th byte, so that a position in a very long line is found as quickly.
+/// The number of characters is stored for every `STRIDE`th byte, so that a position in a very long line is found quickly.
 const STRIDE: usize = 256;
 
 /// A text's lines.

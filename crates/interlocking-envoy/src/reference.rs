@@ -57,8 +57,8 @@ fn keys(text: &str) -> Vec<(usize, usize)> {
     keys
 }
 
-/// The end of the code that each run of backticks begins, by the start of the run. A run that nothing closes ends the code
-/// itself.
+/// For the start of each run of backticks, the end of the code that the run begins; if nothing closes the run, the end of the
+/// run itself.
 fn code(text: &str) -> HashMap<usize, usize> {
     let (mut runs, mut at) = (Vec::new(), 0);
     while let Some(before) = text[at..].find('`') {

@@ -4,7 +4,7 @@
 ///
 /// # Errors
 ///
-/// The error message.
+/// A message that says what is wrong with the text.
 pub(crate) fn milliseconds(text: &str) -> Result<u64, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);

@@ -139,7 +139,7 @@ impl Fallback<'_, '_> {
         }
     }
 
-    /// The impls that only nodes of some kinds have. Every node may spawn at every place.
+    /// The impls that only nodes of some kinds have. Every node may spawn a token for every place.
     fn of_its_kind(&self, node: &Node<'_>) -> TokenStream {
         let (graph, module, name) = (&self.graph.input.ident, &self.graph.module, node.ident);
         let marker = quote!(#module::#name);

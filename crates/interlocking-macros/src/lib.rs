@@ -46,7 +46,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// On a field, whose type says the kind of node:
 ///
-/// | kind | takes | leads on by |
+/// | kind | takes | continues by |
 /// |---|---|---|
 /// | `LLMNode<H>`, `LLMNode` | one input; an agent does the work; without a handler the agent's output goes to the one target | one `goto(…)`, or the `fork(…)` |
 /// | `LogicNode<H>` | one input | the same |
@@ -90,7 +90,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `memory = Type`, `memory(group: Type)` | the type of the memory that it has in a run, alone or shared with its group. An observer's memory is its report | all but observers |
 /// | `map = Graph` | the graph that the children run; it may be this graph | maps |
 /// | `adds_to(map, …)` | the handler may add items to a map that runs: `cx.add::<graph::map>(items)` | events |
-/// | `quorum = n` | the map leads on once `n` of its children have succeeded, or once `n` no longer can; the rest are cancelled | maps |
+/// | `quorum = n` | the map continues once `n` of its children have succeeded, or once `n` no longer can; the rest are cancelled | maps |
 /// | `quorum = enough` | the same, once the handler has enough, by an `impl EnoughHandler` | maps |
 /// | `concurrency = n` | how many children may run at once | maps |
 /// | `graph = Graph` | the graph that the child runs; it may be this graph | graph nodes |

@@ -95,8 +95,8 @@ pub struct Rebased<'a> {
 }
 
 /// Finds the functions whose body was rewritten during a rebase. A function is returned unless its body is that of the new base
-/// (if the branch had not changed it), that of the branch (if only the branch had changed it), or exactly one of the two (if both
-/// had changed it).
+/// (if the branch had not changed it), that of the branch (if only the branch had changed it), or the unchanged body of either
+/// (if both had changed it).
 ///
 /// # Errors
 ///

@@ -23,7 +23,7 @@
 //! | every occurrence of a stub's marker | [`stubs_in`] |
 //! | code that can define functions which no list contains | [`hidden_functions`] |
 //! | a crate's public API, and its difference from an earlier version | [`PublicApi`] |
-//! | functions that changed in more than formatting, or in a rebase | [`changed_functions`], [`rewritten_by_rebase`] |
+//! | functions that changed in more than formatting, or that a rebase rewrote | [`changed_functions`], [`rewritten_by_rebase`] |
 //! | `unsafe`, and crates and paths that a project has denied | [`denied_code`], [`denied_dependencies`] |
 //! | constructs that could falsify a verdict on the code | [`refused_constructs`], [`manifest_changes`], [`build_time`] |
 //! | which functions and types a file has, and which names are called in it | [`symbols()`], [`called_names`] |

@@ -24,8 +24,8 @@ pub struct SourceSymbol {
     pub lines: RangeInclusive<usize>,
 }
 
-/// Lists the functions and types of a file in the file's order, including those in modules, `impl` blocks, traits and `proptest!
-/// { … }`.
+/// Lists the functions and types of a file in the file's order, including those in modules, `impl` blocks, traits and
+/// `proptest! { … }`.
 ///
 /// # Errors
 ///

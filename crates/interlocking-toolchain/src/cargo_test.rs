@@ -35,7 +35,7 @@ pub(super) struct Chosen {
     filters: Vec<String>,
     /// A name must contain none of these.
     skipped: Vec<String>,
-    /// Whether filters must equal the name, instead of being part of it.
+    /// Whether both kinds of filters must equal the name, instead of being part of it.
     is_exact: bool,
 }
 

@@ -121,7 +121,7 @@ impl Runner {
     }
 
     /// A runner that stops at the first failure if each test runs in a process of its own, with this time limit for a single
-    /// test.
+    /// test if that is less than the toolchain's limit.
     pub(crate) fn stopping_at_failure(&self, test_limit: Option<Duration>) -> Self {
         let mut toolchain = self.toolchain.clone();
         if let Some(limit) = test_limit {

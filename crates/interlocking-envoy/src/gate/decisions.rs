@@ -76,7 +76,7 @@ pub enum RuleError {
         /// The variant that is main.
         main: Variant,
     },
-    /// The variant is main already, and so may be merged to the feature branch.
+    /// The variant is main already, and so may have been merged to the feature branch.
     #[error("{prompt} is main already, which cannot be taken back here: revert what was merged")]
     IsMain {
         /// The prompt.

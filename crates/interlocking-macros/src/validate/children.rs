@@ -35,7 +35,8 @@ pub(super) fn a_section_does_not_run_itself(graph: &GraphModel<'_>, errors: &Err
     }
 }
 
-/// A child graph is named, also the graph itself: `Self` would mean the marker where the derive writes it.
+/// A child graph is given by its name, even if it is the graph itself: `Self` would mean the marker where the derive
+/// writes it.
 pub(super) fn a_child_is_named(graph: &GraphModel<'_>, errors: &Errors) {
     let own = &graph.input.ident;
     for node in &graph.nodes {

@@ -1,4 +1,4 @@
-//! Isolation: which agents are confined to their workspace, and from which nodes.
+//! Isolation: which agents are confined to their workspace, and to which nodes they are blind.
 
 use super::questions::{are_distinct, instead};
 use crate::ast::GraphModel;

@@ -11,8 +11,8 @@ fn joins<'g, 'a>(graph: &'g GraphModel<'a>) -> impl Iterator<Item = &'g Node<'a>
     graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Join))
 }
 
-/// A quorum is at least 1 and less than the number of slots: with 0 the join would fire at once, and every join waits
-/// for all slots without a quorum.
+/// A quorum is at least 1 and less than the number of slots: with 0 the join would fire at once, and a join without a
+/// quorum already waits for all slots.
 pub(super) fn a_quorum_is_some_slots(graph: &GraphModel<'_>, errors: &Errors) {
     for join in joins(graph) {
         let Some(quorum) = &join.attributes.quorum else { continue };

@@ -51,11 +51,11 @@ pub struct PropertyTest {
 /// Whether a property calls a function, or checks an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Exercise {
-    /// The property does it.
+    /// The property does so.
     Seen,
-    /// The property does not do it.
+    /// The property does not do so.
     Absent,
-    /// The text does not show it, for this reason.
+    /// The text does not show whether the property does so, for this reason.
     Unclear(String),
 }
 

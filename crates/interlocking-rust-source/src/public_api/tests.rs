@@ -181,7 +181,7 @@ fn what_a_caller_would_notice_is_a_change() {
     }
 }
 
-/// V3-61, V3-80: a method belongs to its type, wherever its `impl` block is and under whichever name it has the type.
+/// V3-61, V3-80: a method belongs to its type, wherever its `impl` block is and whichever name the block gives the type.
 #[test]
 fn methods_are_found_wherever_they_are_given() {
     const SECRET: &str = "{ pub fn secret(&self) {} }";
@@ -217,6 +217,7 @@ fn methods_are_found_wherever_they_are_given() {
     }
 }
 
+/// V3-61, V3-80: a change names its place, the item and the earlier signature.
 #[test]
 fn a_change_says_where_what_and_what_to_do() {
     let before =
