@@ -84,8 +84,8 @@ impl Counts {
                 }
                 LogEvent::Called(Call { run, by, session, prompted, .. }) => {
                     let is_beside = by.node == EVENT || by.node == "advisory";
-                    // The first call of a turn is in the session that the node asks for, unless an earlier attempt was
-                    // interrupted in a session.
+                    // The first call of a turn is in the session that the node asks for, unless the execution was
+                    // interrupted in a session before.
                     let is_resumed = asked.remove(&(run, by)).is_some_and(|asked| asked != session);
                     self.add("calls", 1);
                     self.add("called beside", usize::from(is_beside));

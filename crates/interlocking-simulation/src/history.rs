@@ -109,8 +109,8 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
         }
         let came = runtime.block_on(execute(&history, &plan, &mut posted))?;
         let report = history.note(&plan, came)?;
-        // Only a dropped executor, or one whose journal refused for a while, leaves its process running; otherwise the
-        // process's tasks end with it.
+        // Decided after the interruption is noted. A dropped executor leaves its process running, and one whose journal
+        // refused for a while may leave it running. Otherwise the tasks of the process end with the executor.
         is_same_process = match history.cuts.last() {
             Some(Cut::Dropped) => true,
             // After a disk that was full for a moment, the process may live on or restart.

@@ -26,7 +26,7 @@ pub struct QuickLaunch {
 pub struct QuickAssignment {
     /// The agent.
     pub agent: AgentLetter,
-    /// Its task and files.
+    /// Its files, its task and its verification.
     pub told: QuickAgent,
 }
 

@@ -20,7 +20,7 @@ pub(super) fn opened(log: &[Logged]) -> BTreeSet<(RunId, By, SessionId)> {
 }
 
 impl Account<'_> {
-    /// The executions that timed out after a wait: for the provider, after it had failed a call, or for a free call.
+    /// The executions that timed out after a wait: for the provider, after it had failed a call, or for a free call slot.
     pub(super) fn held_up(&self) -> BTreeSet<(RunId, By)> {
         let mut stumbled = BTreeSet::new();
         let mut started = BTreeMap::new();

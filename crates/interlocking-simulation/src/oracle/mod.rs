@@ -159,7 +159,7 @@ pub(crate) struct Facts<'f> {
     pub(crate) opened: &'f BTreeSet<(RunId, By, SessionId)>,
     /// Whether any executor had a limit on calls.
     pub(crate) bounded: bool,
-    /// The executions that timed out after a wait for the provider or for a free call.
+    /// The executions that timed out after a wait for the provider or for a free call slot.
     pub(crate) held_up: &'f BTreeSet<(RunId, By)>,
 }
 

@@ -17,7 +17,7 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
             let mut staging = cx.worktree_of(STAGING).await?;
             let before = staging.head();
             match staging.merge(*head, format!("Merge {}", post.label())).await {
-                // SAW-47: it is in the history already, whether or not the branch still exists.
+                // SAW-47: the commit is in the history already, whether or not the branch still exists.
                 Ok(commit) if commit == before => {}
                 Ok(_) => cx.note(format!("merged {}", post.label())),
                 Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {

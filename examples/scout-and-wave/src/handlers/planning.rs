@@ -65,7 +65,7 @@ impl LogicHandler<scout_and_wave::suit> for Suit {
         if matches!(cx.entry()?, Request::Scout { .. }) {
             return goto!(cx, scout_and_wave::exit, SawResult::Reviewed { document, suitability });
         }
-        // No agent is launched before a person has approved. The files of their worktrees are written in the meantime.
+        // No agent is launched before a person has approved. The files of the agents' worktrees are written in the meantime.
         if let Some(agents) = plan.waves.iter().map(|wave| wave.agents.len()).max().filter(|&agents| agents > 1) {
             cx.prepare_worktrees(agents, cx.target().await?.1).await?;
         }
