@@ -153,8 +153,8 @@ pub struct MutationAdversaryResult {
     /// Its other survivors.
     #[serde(default)]
     pub refuted: Vec<RefutedSurvivor>,
-    /// The results of mutants of the program's own making; `None` if none were wanted. They do not decide the verdict: such a
-    /// change may be equivalent, and nobody has reviewed them.
+    /// The results of mutants of the program's own making; `None` if none were wanted. They do not decide the verdict: a mutant
+    /// may behave exactly as the original, and neither an agent nor a person has reviewed these.
     #[serde(default)]
     pub mechanical: Option<MechanicalMutants>,
 }

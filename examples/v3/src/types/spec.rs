@@ -144,7 +144,7 @@ impl Spec {
         Ok(())
     }
 
-    /// Whether a file is in the tests' own directory, if they have one.
+    /// Whether a file is in the tests' own directory, if they have one. That directory holds nothing but tests.
     pub(crate) fn is_in_test_directory(&self, path: &str) -> bool {
         let directory = self.test_path.as_str().rsplit_once('/').map(|(directory, _)| directory);
         directory.and_then(|directory| path.strip_prefix(directory)).is_some_and(|rest| rest.starts_with('/'))

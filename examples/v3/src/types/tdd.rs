@@ -1,5 +1,5 @@
-//! TDD: the inputs of its two nodes, and the possible answers of its agent. Each mode has a node of its own, so it cannot answer
-//! for the other (CON-02).
+//! TDD: the inputs of its two nodes, and the possible answers of its agent. Each mode has a node of its own, so an agent in one
+//! mode cannot give the other's answers (CON-02).
 
 use super::implementation::ImplResult;
 use super::rebase::Adaptation;
