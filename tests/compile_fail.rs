@@ -25,7 +25,7 @@ fn the_compiler_checks_the_routes() {
         .env(VARIABLE, flags)
         // Incremental compilation would only cost time: the cases' dependencies are built once.
         .env("CARGO_INCREMENTAL", "0")
-        // The cases reuse what cargo has built for this test to run at compile time: macros and their dependencies. For that it
+        // The cases reuse what cargo has built for this test to run at compile time: macros and their dependencies. For that they
         // must have the same build directory and, as in the workspace, no debug information.
         .env("CARGO_BUILD_BUILD_DIR", target)
         .env("CARGO_PROFILE_DEV_DEBUG", "false")

@@ -1,5 +1,5 @@
-//! Checks that `main.rs` includes every Rust file beside it, because a missing module would be a test that never runs. For tests
-//! that are a directory of modules; the directory has the test's name.
+//! Checks that `main.rs` includes every Rust file beside it, because a missing module would be a test that never runs. Tests
+//! that are a directory of modules include this file; the directory has the test's name.
 
 #[test]
 fn main_names_every_file_of_its_directory() {

@@ -220,7 +220,7 @@ impl LogicHandler<gazette::press> for Press {
     }
 }
 
-/// The files in the place of a press that begins this visit which contradict the journal.
+/// What contradicts the journal in the press's place at the beginning of this visit: a message that lists the files.
 fn wrong_at(place: &Path, visit: u32) -> Result<Vec<String>, NodeError> {
     let mut found = std::fs::read_dir(place)?
         .map(|file| Ok(file?.file_name().to_string_lossy().into_owned()))

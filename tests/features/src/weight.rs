@@ -1,5 +1,5 @@
-//! Measures what each feature of `interlocking` costs, as `docs/book/src/features.md` reports it: `cargo run -p
-//! interlocking-features -- --weigh`, or `… --weigh sqlite cli` for some features.
+//! Measures what each feature of `interlocking` costs, as `docs/book/src/features.md` reports it:
+//! `cargo run -p interlocking-features -- --weigh`, or `… --weigh sqlite cli` for some features.
 //!
 //! Each set is checked in a target directory of its own, so that all of its crates are compiled. The measure is processor time,
 //! which hardly depends on the number of processors and on other load. Reads `/proc`, so it needs Linux.

@@ -288,8 +288,8 @@ impl EventHandler<hall::mail> for Heard {
     }
 }
 
-/// Both answers come while a message is handled, and are absorbed one after the other once it is
-/// handled.
+/// Both answers come while a message waits or is handled, and are absorbed one after the other once
+/// it is handled.
 #[tokio::test(start_paused = true)]
 async fn what_waits_for_a_message_is_taken_in_as_a_replay_takes_it_in() {
     let journal = Arc::new(MemoryJournal::new());

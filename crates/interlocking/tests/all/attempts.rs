@@ -53,8 +53,8 @@ async fn the_fifth_attempt_may_succeed_or_be_stuck() {
     assert_eq!(finished(report), End::Stuck(Stuck { diagnosis: "no wheels".to_owned(), attempts: 5 }));
 }
 
-/// V3-130, CON-14: the limit applies to one entry. A new round of review begins again at 1, without anything that an
-/// earlier round tried.
+/// V3-130, CON-14: the limit applies to one entry. A new round of review begins again at 1, and its prompts have nothing of
+/// what an earlier round tried.
 #[tokio::test(start_paused = true)]
 async fn a_new_round_begins_again_at_its_first_attempt() {
     let tries = |number: u32| turn(&format!("attempt {number} of 5."), 0, PASSED);

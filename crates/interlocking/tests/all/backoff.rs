@@ -259,7 +259,7 @@ async fn after_an_outage_all_branches_come_through() {
         assert_eq!(provider.calls() - provider.refused(), 50, "each was answered once");
         let refused = provider.refused();
         all_refused += refused;
-        // Each branch once at the start, one call too many after an answer, and one for each wait of the outage.
+        // Each branch once at the start, one call beyond the capacity after each answer, and one for each wait of the outage.
         let waits = 10 + down_for.as_secs() as u32 / 15;
         assert!(
             refused <= 50 + 50 + waits,

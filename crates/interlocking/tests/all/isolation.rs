@@ -243,7 +243,7 @@ async fn an_agent_that_confines_nothing_is_not_asked_where_a_sandbox_is_demanded
         unkept[1].reason,
         "the agent `recording`, which plays `code`, does not confine the programs that it starts"
     );
-    // If the sandbox is available, it is used even if the run accepts weaker isolation.
+    // If the run accepts weaker isolation, the agent is still given the sandbox.
     let run = apart().with_agent_for_others(agent.clone()).with_workspaces(directories()).with_weaker_isolation();
     finished(run.start("go".to_owned()).await.unwrap());
     let turns = agent.turns();

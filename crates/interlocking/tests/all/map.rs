@@ -386,7 +386,7 @@ logic!(Enough for samples::judge, |runs: Vec<RunId>, cx| {
     }
 });
 
-/// When a run is dropped, its children are released at once: each can be resumed.
+/// Dropping a run leaves its children free at once: the run that is resumed takes each of them over, once.
 #[tokio::test(start_paused = true)]
 async fn dropping_a_run_frees_its_children_at_once() {
     let (bench, journal) = (Bench::default(), Arc::new(MemoryJournal::new()));

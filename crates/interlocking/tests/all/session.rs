@@ -92,7 +92,7 @@ async fn a_session_that_does_not_exist_fails_the_run() {
     assert_eq!(failure.message, "there is no session `elsewhere-1`");
 }
 
-/// A run or a role can allow a node to start anew when its session is lost; the handler and the observers of the run are
+/// A run or a role can allow a node to start anew when its session is lost; the handler and the listeners of the run are
 /// told.
 #[tokio::test(start_paused = true)]
 async fn a_lost_session_is_begun_anew_where_that_is_said() {

@@ -112,7 +112,7 @@ async fn what_is_routed_has_its_envelope() {
     assert_eq!(shown[0].to_string(), "BLOCKER BLOCKED_DEPENDENCY, hint scaffold");
 }
 
-/// Without a journal, observers are told too, also about the last node.
+/// Without a journal, listeners are told too, also about the last node.
 #[tokio::test(start_paused = true)]
 async fn an_unrecorded_run_tells_its_labels() {
     let log = Log::new();

@@ -1,4 +1,4 @@
-//! `exclusive` on a graph node: a section of several nodes that no other section of the same name interrupts.
+//! `exclusive` on a graph node: a section of several nodes that no other execution of the same name interrupts.
 
 use crate::support::{Log, finished, pass, timed};
 use askama::Template;
@@ -184,7 +184,7 @@ fn market(till: &Till, journal: &Arc<MemoryJournal>) -> Run<Market> {
     timed(graph).with_journal(journal.clone())
 }
 
-/// Pattern 39: no section begins between the nodes of another of the same name, although parts of one section run
+/// Pattern 39: no execution of the same name begins between the nodes of a section, although parts of one section run
 /// concurrently.
 #[tokio::test(start_paused = true)]
 async fn nothing_comes_between_the_nodes_of_a_section() {

@@ -104,7 +104,7 @@ async fn no_more_calls_are_under_way_at_once_than_all_runs_together_may_have() {
     assert_eq!(provider.begun.elapsed().as_secs(), 5, "ten calls of a second, two at a time");
 }
 
-/// The outcome of a run, as its observers are told.
+/// The outcome of a run, as its listeners are told.
 async fn outcome(service: &interlocking::runtime::service::Service, run: &RunId) -> String {
     let mut events = service.events(run).unwrap();
     while let Some(event) = events.next().await {

@@ -86,7 +86,7 @@ async fn answer(service: &Service, run: &RunId, given: Value) {
     }
 }
 
-/// Any number of observers can watch a run while it goes on; the run goes on as soon as its person has
+/// Any number of listeners can watch a run while it goes on; the run goes on as soon as its person has
 /// answered.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_watched_and_answered() {

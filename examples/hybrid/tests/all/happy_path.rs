@@ -162,8 +162,8 @@ fn results_are_those_of_the_script(result: &HybridResult) {
         (Check::TestsFailOnSkeleton, "every property fails"),
         (Check::ImplementationBuilds, "it builds"),
         (Check::MergedTestsPass, "7 tests pass"),
-        // HY-160, CON-91: the claims are verified again on the merged code with every repair, where each property has run and
-        // passed.
+        // HY-160, CON-91: the claims are verified again on the merged code, with all its repairs, where each property has run
+        // and passed.
         (Check::CoverageConfirmed, "every claim holds of the merged code"),
         (Check::SkeletonIsStubs, "every public body is a stub"),
     ];

@@ -132,7 +132,6 @@ fn program(project: &Project, claude: &Path, server: &ModelServer) -> Command {
 
 /// TC-23, TC-25, SAW-25, SAW-41, SAW-57: three at once, in worktrees of their own; npm tests their work by the user's gate, not
 /// the plan's, and it lands.
-/// plan does, and lands.
 #[tokio::test]
 async fn three_real_agents_build_what_npm_tests() {
     let Some(claude) = programs::found(programs::claude()) else { return };

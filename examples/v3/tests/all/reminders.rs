@@ -80,8 +80,8 @@ async fn a_reviewer_a_judge_and_a_rebaser_that_decide_nothing() {
     }
 }
 
-/// CON-18, V3-135: an agent without output is interrupted and reminded, three times, each after the run's idle time; then the
-/// node is stuck. The default idle time is a minute.
+/// CON-18, V3-135: an agent that shows no activity is interrupted and reminded, three times, each after the run's idle time;
+/// then the node is stuck. The default idle time is a minute.
 #[tokio::test]
 async fn an_agent_that_gives_no_sign_of_life_is_reminded() {
     assert_eq!((Nudges::DEFAULT.idle, Nudges::DEFAULT.limit), (Some(Duration::from_secs(60)), 3));
