@@ -50,8 +50,8 @@ impl Cargo {
         self.build(chosen(program(root).args(["check", "--locked"]), set)).map(drop)
     }
 
-    /// Checks the tests with the workspace's features of third-party crates. Tests have dependencies of their own, so the features of
-    /// those crates are not the package's alone anyway.
+    /// Checks the tests with the workspace's features of third-party crates. Tests have dependencies of their own, so the features
+    /// of those crates are not the package's alone anyway.
     pub(crate) fn check_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
         self.build(unified(program(root).args(["check", "--locked", "--tests"]), set)).map(drop)
     }

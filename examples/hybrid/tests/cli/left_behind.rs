@@ -1,4 +1,5 @@
-//! What remains of a run when it is over, however it has ended: its journal, the file with its paths, its commits and nothing else.
+//! What remains of a run when it is over, however it has ended: its journal, the file with its paths, its commits and nothing
+//! else.
 
 use crate::artefacts::target_directory;
 use crate::program::{Process, Ran, Repository, Session, Traces, without_mutants};
