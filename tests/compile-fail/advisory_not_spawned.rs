@@ -1,4 +1,4 @@
-//! An advisory node that nobody starts never runs. (HY-67)
+//! An advisory node that no node starts never runs. (HY-67)
 
 use interlocking::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A worktree shares its objects with the others, so nobody in it is blind.
+//! A worktree shares its objects with the others, so no agent in it is blind.
 
 use askama::Template;
 use interlocking::prelude::*;

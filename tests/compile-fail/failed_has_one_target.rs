@@ -1,4 +1,4 @@
-//! Nobody chooses where a node goes that fails.
+//! No handler chooses the target of a failed node's route.
 
 use interlocking::prelude::*;
 

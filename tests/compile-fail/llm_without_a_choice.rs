@@ -1,4 +1,4 @@
-//! An agent's answer does not choose among targets, and nobody makes a prompt where there is no handler.
+//! An agent's answer does not choose among targets, and without a handler no prompt is made.
 
 use interlocking::prelude::*;
 

@@ -1,4 +1,4 @@
-//! `quorum = enough` needs somebody who says when there is.
+//! `quorum = enough` needs a handler that decides when there is enough.
 
 use interlocking::prelude::*;
 use std::sync::Arc;

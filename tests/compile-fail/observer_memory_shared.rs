@@ -1,4 +1,4 @@
-//! An observer steers nobody: nobody else reads what it remembers. (HY-68)
+//! An observer steers no node: no other node reads its memory. (HY-68)
 
 use interlocking::prelude::*;
 

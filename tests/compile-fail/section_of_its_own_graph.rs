@@ -1,4 +1,4 @@
-//! Whoever has a turn and runs its own graph would wait for itself.
+//! A node that has a turn and runs its own graph would wait for itself.
 
 use interlocking::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A message that nobody ever waits for is always lost, and nobody but an event node takes any.
+//! A message that the run never waits for is always lost, and only event nodes take messages.
 
 use interlocking::prelude::*;
 

@@ -17,8 +17,8 @@ use std::time::Duration;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use std::sync::Arc;
 ///
-/// let recorder = Arc::new(Recorder::new().answer(CommandLine::new("cargo", &["build", "--all-targets"]), Recorder::exit(1,
-/// "no")));
+/// let build = CommandLine::new("cargo", &["build", "--all-targets"]);
+/// let recorder = Arc::new(Recorder::new().answer(build, Recorder::exit(1, "no")));
 /// # let target = std::env::temp_dir();
 /// let runner = Runner::with_weaker_isolation(Toolchain::default(), target, "/srv").with_recorder(recorder.clone());
 /// let built = runner.build(&Checkout::at("/srv/checkout")).await?;

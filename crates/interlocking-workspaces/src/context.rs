@@ -6,7 +6,7 @@ use crate::error::GitWorkspacesError;
 use crate::fresh::FreshCheckout;
 use crate::git_run::GitRun;
 use crate::landings::LANDING;
-use crate::left::LeftoverRun;
+use crate::leftover_runs::LeftoverRun;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::{Graph, Node, RunsChildren, Works};
 use interlocking_core::run_id::RunId;

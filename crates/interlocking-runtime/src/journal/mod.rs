@@ -85,7 +85,7 @@ pub use run_summary::RunSummary;
 ///
 ///     let told = account(&*journal, &RunId::DEFAULT).await?;
 ///     assert_eq!(told.executions.len(), 3);
-///     // Whoever asks again is told the same: nothing is done twice.
+///     // Resuming it again returns the same output: nothing is done twice.
 ///     assert_eq!(run().resume().await?.outcome.finished(), Some(120));
 ///     Ok(())
 /// }

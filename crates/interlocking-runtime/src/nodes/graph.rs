@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// #[derive(Graph)]
 /// #[graph(output = String)]
 /// struct Press {
-///     // The types fit, and there is one way on: the node holds the child itself, and nobody handles it.
+///     // The types fit, and there is one way on: the node holds the child itself, without a handler.
 ///     #[node(entry, input = String, graph = Polish, goto(exit))]
 ///     polish: GraphNode<Polish>,
 /// }
