@@ -58,7 +58,7 @@ impl Counts {
         let kept_after = |line: &&Logged| matches!(line.what, LogEvent::KeptAfterRefusal { .. });
         self.add("kept after a refusal", followed.account.log.iter().filter(kept_after).count());
         self.add("too late", followed.account.log.iter().filter(|line| followed.is_too_late(line)).count());
-        self.add("void wishes", followed.account.log.iter().filter(|line| is_void_wish(line)).count());
+        self.add("late cancellations", followed.account.log.iter().filter(|line| is_late_cancellation(line)).count());
         self.add("children of graph nodes", followed.given.len());
         self.add("sections", followed.count_sections());
         self.add("waits for a turn", followed.account.log.iter().filter(|line| is_wait_for_a_turn(line)).count());
@@ -163,8 +163,8 @@ fn is_wait_for_a_turn(line: &Logged) -> bool {
 }
 
 /// Whether a failed run was sent a cancellation.
-fn is_void_wish(line: &Logged) -> bool {
-    matches!(&line.what, LogEvent::Harness(text) if text.starts_with("somebody wishes"))
+fn is_late_cancellation(line: &Logged) -> bool {
+    matches!(&line.what, LogEvent::Harness(text) if text.starts_with("a cancellation is posted"))
 }
 
 fn interrupted(cut: Cut) -> &'static str {

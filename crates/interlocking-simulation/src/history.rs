@@ -257,7 +257,7 @@ impl History {
     async fn cancel_too_late(&self) {
         let letter = Letter { key: None, body: LetterBody::Cancel };
         if self.journal.kept.post(&self.root, letter).await.is_ok() {
-            self.world.log(LogEvent::Harness("somebody wishes that it ends, which it has".to_owned()));
+            self.world.log(LogEvent::Harness("a cancellation is posted after the run has failed".to_owned()));
         }
     }
 

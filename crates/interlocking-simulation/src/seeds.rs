@@ -57,7 +57,7 @@ const REQUIRED_COUNTS: [(&str, usize); 74] = [
     ("children retried", 6),
     ("finished when retried", 30),
     ("failed when retried", 30),
-    ("void wishes", 30),
+    ("late cancellations", 30),
     ("late reports", 1),
     ("process ends", 60),
     ("future dropped", 30),

@@ -58,7 +58,7 @@ pub(crate) struct New {
 /// Who works on it: of a run that is resumed, too.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Approve the plan, caveats included, without stopping for a person; where a wave is blocked, the program stays until somebody answers
+    /// Approve the plan, caveats included, without stopping for a person; where a wave is blocked, the program waits until a person answers
     #[arg(long)]
     approve: bool,
 

@@ -4,7 +4,7 @@
 //! In reading order:
 //!
 //! - [`gazette`]: the graph; [`handlers`]: what its nodes do, each with side effects that outlive the process.
-//! - [`fuse`]: kills the process at a given point; [`log`]: the side effects, each a point; [`watched`]: a journal whose
+//! - [`kill_switch`]: kills the process at a given point; [`log`]: the side effects, each a point; [`watched`]: a journal whose
 //!   appends are points too.
 //! - [`room`]: how much room the journal has.
 //! - [`agent`]: a scripted agent that logs its turns; [`places`]: a git worktree; [`people`]: answers to questions, and messages.
@@ -12,7 +12,7 @@
 
 pub mod gazette;
 pub mod handlers;
-pub mod fuse;
+pub mod kill_switch;
 pub mod log;
 pub mod room;
 pub mod watched;

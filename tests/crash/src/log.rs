@@ -1,6 +1,6 @@
 //! A log of side effects that outlives the process: a file with one line each.
 
-use crate::fuse::Fuse;
+use crate::kill_switch::KillSwitch;
 use interlocking::context::Cx;
 use interlocking::graph::Node;
 use interlocking::prelude::NodeError;
@@ -67,7 +67,7 @@ fn whole(directory: &Path) -> io::Result<String> {
 pub struct Log {
     file: Arc<File>,
     process: u32,
-    fuse: Fuse,
+    kill_switch: KillSwitch,
 }
 
 impl Log {
@@ -76,11 +76,11 @@ impl Log {
     /// # Errors
     ///
     /// If the system refuses.
-    pub fn open(directory: &Path, process: u32, fuse: Fuse) -> io::Result<Self> {
+    pub fn open(directory: &Path, process: u32, kill_switch: KillSwitch) -> io::Result<Self> {
         let file = OpenOptions::new().create(true).append(true).open(directory.join("log"))?;
         // Cuts off an incomplete line, left by a process that died while it wrote.
         file.set_len(whole(directory)?.len() as u64)?;
-        Ok(Self { file: Arc::new(file), process, fuse })
+        Ok(Self { file: Arc::new(file), process, kill_switch })
     }
 
     /// The lines of the log in `directory`.
@@ -133,9 +133,9 @@ impl Log {
     }
 
     fn write(&self, line: &Line) -> Result<(), NodeError> {
-        self.fuse.pass();
+        self.kill_switch.pass();
         (&*self.file).write_all(format!("{}\n", serde_json::to_string(line)?).as_bytes())?;
-        self.fuse.pass();
+        self.kill_switch.pass();
         Ok(())
     }
 }

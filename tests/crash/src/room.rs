@@ -21,13 +21,13 @@ pub enum Room {
 
 /// Counts the writes of one process and refuses those for which there is no room.
 #[derive(Debug, Default)]
-pub struct Doorkeeper {
+pub struct WriteLimit {
     room: Room,
     writes: AtomicU64,
 }
 
-impl Doorkeeper {
-    /// A doorkeeper for this room.
+impl WriteLimit {
+    /// A limit for this room.
     pub fn new(room: Room) -> Self {
         Self { room, writes: AtomicU64::new(0) }
     }

@@ -1,9 +1,9 @@
 //! A journal whose appends are points at which the process can die, that can be full, and that notifies people of questions.
 
-use crate::fuse::Fuse;
 use crate::gazette::Question;
+use crate::kill_switch::KillSwitch;
 use crate::people::People;
-use crate::room::Doorkeeper;
+use crate::room::WriteLimit;
 use async_trait::async_trait;
 use interlocking::prelude::RunId;
 use interlocking::runtime::Journal;
@@ -13,16 +13,21 @@ use std::sync::Arc;
 /// The journal, wrapped around another.
 pub struct Watched {
     inner: Arc<dyn Journal>,
-    fuse: Fuse,
-    door: Doorkeeper,
+    kill_switch: KillSwitch,
+    write_limit: WriteLimit,
     /// The people who are notified of every question, if they are there.
     people: Option<People>,
 }
 
 impl Watched {
     /// Wraps `inner`.
-    pub fn new(inner: Arc<dyn Journal>, fuse: Fuse, door: Doorkeeper, people: Option<People>) -> Self {
-        Self { inner, fuse, door, people }
+    pub fn new(
+        inner: Arc<dyn Journal>,
+        kill_switch: KillSwitch,
+        write_limit: WriteLimit,
+        people: Option<People>,
+    ) -> Self {
+        Self { inner, kill_switch, write_limit, people }
     }
 }
 
@@ -40,10 +45,10 @@ impl Journal for Watched {
             }
             _ => None,
         };
-        self.fuse.pass();
-        self.door.admit()?;
+        self.kill_switch.pass();
+        self.write_limit.admit()?;
         self.inner.append(record).await?;
-        self.fuse.pass();
+        self.kill_switch.pass();
         if let (Some((run, by, question)), Some(people)) = (asked, &self.people) {
             people.hear(run, by, question);
         }
@@ -51,10 +56,10 @@ impl Journal for Watched {
     }
 
     async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
-        self.fuse.pass();
-        self.door.admit()?;
+        self.kill_switch.pass();
+        self.write_limit.admit()?;
         let number = self.inner.post(run, letter).await?;
-        self.fuse.pass();
+        self.kill_switch.pass();
         Ok(number)
     }
 

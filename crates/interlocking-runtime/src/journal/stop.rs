@@ -31,8 +31,8 @@ pub enum Stop {
 /// Sends a run a request to cancel it. A repeated request is not sent, unless the run was retried since.
 async fn request_cancel(journal: &dyn Journal, run: &RunId) -> Result<(), JournalError> {
     let key = match retried_after(&journal.load(run).await?) {
-        0 => "wish to end".to_owned(),
-        letters => format!("wish to end after letter {letters}"),
+        0 => "cancel".to_owned(),
+        letters => format!("cancel after letter {letters}"),
     };
     match journal.post(run, Letter { key: Some(key), body: LetterBody::Cancel }).await {
         Ok(_) | Err(JournalError::AlreadyPosted { .. }) => Ok(()),

@@ -234,7 +234,7 @@ async fn a_retry_outlives_an_old_wish_that_the_run_ends() {
     let (world, journal) = (World::ill(&["press"]), Arc::new(MemoryJournal::new()));
     failed(house(&world, &journal).start(3).await.unwrap());
     let claim = journal.claim(&id("house")).await.unwrap();
-    let wish = Letter { key: Some("wish to end".to_owned()), body: LetterBody::Cancel };
+    let wish = Letter { key: Some("cancel".to_owned()), body: LetterBody::Cancel };
     journal.post(&id("house"), wish).await.unwrap();
     drop(claim);
     assert_eq!(failed(house(&world, &journal).retry().await.unwrap()).node, "press");

@@ -41,7 +41,7 @@ pub struct ImplInput {
     pub child_failures: Option<Vec<ChildFailed>>,
 }
 
-/// What Impl comes to.
+/// The result of Impl.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Labels)]
 #[labels(node = v3::implement)]
 #[serde(deny_unknown_fields)]

@@ -22,7 +22,7 @@ pub struct MergerInput {
     pub contract_suite: FilePath,
 }
 
-/// What Merger comes to.
+/// The result of Merger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Labels)]
 #[labels(node = v3::merger)]
 #[serde(deny_unknown_fields)]

@@ -34,7 +34,7 @@ pub struct RebaserInput {
     pub merge_event: MergeEvent,
 }
 
-/// What Rebaser comes to.
+/// The result of Rebaser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Labels)]
 #[labels(node = v3::rebaser)]
 #[serde(deny_unknown_fields)]

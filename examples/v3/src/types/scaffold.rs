@@ -76,7 +76,7 @@ pub enum Clarification {
     },
 }
 
-/// What Scaffold comes to.
+/// The result of Scaffold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Labels)]
 #[labels(node = v3::scaffold)]
 #[serde(deny_unknown_fields)]

@@ -64,7 +64,7 @@ pub struct TestsFeedback {
     pub additional_tests: Vec<PlannedTest>,
 }
 
-/// What writing tests comes to.
+/// The result of writing tests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Labels)]
 #[labels(node = v3::write_tests)]
 #[serde(deny_unknown_fields)]
@@ -138,7 +138,7 @@ pub struct JudgeRefusal {
     pub missing_criteria: Vec<String>,
 }
 
-/// What a review comes to, and the judge.
+/// The result of a review or of the judge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Labels)]
 #[serde(deny_unknown_fields)]
 pub enum ReviewExit {

@@ -4,8 +4,8 @@
 use interlocking::prelude::*;
 use interlocking::runtime::Journal;
 use interlocking::runtime::journal::{Entry, Record};
-use interlocking_crash::fuse::Fuse;
-use interlocking_crash::room::Doorkeeper;
+use interlocking_crash::kill_switch::KillSwitch;
+use interlocking_crash::room::WriteLimit;
 use interlocking_crash::watched::Watched;
 use interlocking_sqlite::SqliteJournal;
 use std::fs::{self, OpenOptions};
@@ -48,14 +48,14 @@ impl ForkHandler<race::start> for Start {
 #[derive(Clone)]
 struct Notes {
     file: PathBuf,
-    fuse: Fuse,
+    kill_switch: KillSwitch,
 }
 
 impl Notes {
     fn write(&self, line: &str) {
         let mut file = OpenOptions::new().append(true).create(true).open(&self.file).unwrap();
         file.write_all(format!("{line}\n").as_bytes()).unwrap();
-        self.fuse.pass();
+        self.kill_switch.pass();
     }
 }
 
@@ -97,12 +97,12 @@ fn journal(place: &Path) -> Arc<SqliteJournal> {
 
 /// The race at `place`, whose process dies at the point with this number.
 fn race(place: &Path, dies_at: Option<u64>) -> Run<Race> {
-    let fuse = Fuse::new(dies_at);
-    let notes = Notes { file: place.join("notes"), fuse: fuse.clone() };
+    let kill_switch = KillSwitch::new(dies_at);
+    let notes = Notes { file: place.join("notes"), kill_switch: kill_switch.clone() };
     let runner = |takes| LogicNode(Runner(notes.clone(), takes));
     let (swift, steady, slow) = (runner(1), runner(40), runner(600_000));
     let graph = Race { start: ForkNode(Start), swift, steady, slow, finish: JoinNode(Finish(notes)) };
-    let watched = Watched::new(journal(place), fuse, Doorkeeper::default(), None);
+    let watched = Watched::new(journal(place), kill_switch, WriteLimit::default(), None);
     Run::new(graph).with_id("race".parse().unwrap()).with_journal(Arc::new(watched))
 }
 

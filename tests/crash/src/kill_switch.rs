@@ -6,18 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Counts the points that the process passes, and kills the process at one of them. As with `kill -9`, the process
 /// reports nothing and cleans nothing up.
 #[derive(Clone, Debug, Default)]
-pub struct Fuse(Arc<Burning>);
+pub struct KillSwitch(Arc<Counter>);
 
 #[derive(Debug, Default)]
-struct Burning {
+struct Counter {
     passed: AtomicU64,
     ends_at: Option<u64>,
 }
 
-impl Fuse {
-    /// A fuse that kills the process at the point with this number, counted from 1; with `None`, never.
+impl KillSwitch {
+    /// A switch that kills the process at the point with this number, counted from 1; with `None`, never.
     pub fn new(ends_at: Option<u64>) -> Self {
-        Self(Arc::new(Burning { passed: AtomicU64::new(0), ends_at }))
+        Self(Arc::new(Counter { passed: AtomicU64::new(0), ends_at }))
     }
 
     /// Passes a point.
