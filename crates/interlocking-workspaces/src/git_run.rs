@@ -1,6 +1,7 @@
 //! The workspaces of one run.
 
 use crate::alive::Alive;
+use crate::blocking::spawn_blocking;
 use crate::child::Child;
 use crate::error::GitWorkspacesError;
 use crate::fresh::Checkouts;
@@ -303,7 +304,7 @@ impl GitRun {
         work: impl FnOnce(&Self) -> Result<T, GitWorkspacesError> + Send + 'static,
     ) -> Result<T, GitWorkspacesError> {
         let run = self.clone();
-        let working = tokio::task::spawn_blocking(move || {
+        let working = spawn_blocking(move || {
             // Held to the end of the work, even if the caller stops waiting.
             let _held = held;
             let closed = run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
@@ -327,7 +328,7 @@ impl GitRun {
             return self.on(name, move |_, _| look()).await;
         }
         let held = self.lock(name).await;
-        let looking = tokio::task::spawn_blocking(move || {
+        let looking = spawn_blocking(move || {
             let _held = held;
             look()
         });

@@ -1,6 +1,7 @@
 //! What runs have left behind: runs whose process was killed, runs that wait, and runs that were kept.
 
 use crate::alive::{ALIVE, Alive};
+use crate::blocking::spawn_blocking;
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use crate::git_workspaces::GitWorkspaces;
@@ -31,7 +32,7 @@ impl GitWorkspaces {
     /// [`GitWorkspacesError`] if something cannot be read.
     pub async fn leftover_runs(&self) -> Result<Vec<LeftoverRun>, GitWorkspacesError> {
         let settings = self.0.clone();
-        let looking = tokio::task::spawn_blocking(move || {
+        let looking = spawn_blocking(move || {
             let directory = &settings.directory;
             let doing =
                 |error: io::Error| GitWorkspacesError::Directory { path: directory.clone(), reason: error.to_string() };
@@ -61,7 +62,7 @@ impl GitWorkspaces {
     /// [`GitWorkspacesError`] if something cannot be read.
     pub async fn leftover_of(&self, run: &RunId) -> Result<Option<LeftoverRun>, GitWorkspacesError> {
         let run = GitRun::of_name(self.0.clone(), run.clone());
-        let looking = tokio::task::spawn_blocking(move || {
+        let looking = spawn_blocking(move || {
             let directory = run.tree_directory();
             if directory.join(ALIVE).exists() {
                 return LeftoverRun::of(run);
@@ -161,7 +162,7 @@ impl LeftoverRun {
     ///
     /// The first [`GitWorkspacesError`]; the rest is still removed.
     pub async fn remove(self) -> Result<(), GitWorkspacesError> {
-        let removing = tokio::task::spawn_blocking(move || self.run.remove(RunEnd::Cancelled));
+        let removing = spawn_blocking(move || self.run.remove(RunEnd::Cancelled));
         removing.await.unwrap_or(Err(GitWorkspacesError::RunEnded))
     }
 }

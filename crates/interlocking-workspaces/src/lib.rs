@@ -41,6 +41,7 @@ struct Documentation;
 mod error;
 mod settings;
 mod alive;
+mod blocking;
 mod names;
 mod paths;
 mod named_branches;

@@ -1,5 +1,6 @@
 //! Functions with which handlers read from a repository. Git work is synchronous, so it runs on a blocking thread.
 
+use crate::blocking::spawn_blocking;
 use crate::file_path::FilePath;
 use interlocking_core::failure::NodeError;
 use interlocking_worktree::{CommitId, FileChange, Repository};
@@ -14,7 +15,7 @@ pub async fn in_repository<T: Send + 'static>(
     repository: Repository,
     work: impl FnOnce(&Repository) -> Result<T, NodeError> + Send + 'static,
 ) -> Result<T, NodeError> {
-    tokio::task::spawn_blocking(move || work(&repository)).await?
+    spawn_blocking(move || work(&repository)).await?
 }
 
 /// A file of a commit as text, with replacement characters where it is not UTF-8; none if it does not exist.

@@ -1,5 +1,6 @@
 //! The executor's interface to a run's workspaces, which it knows by the names in the table.
 
+use crate::blocking::spawn_blocking;
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use crate::settings::Base;
@@ -26,7 +27,7 @@ impl Workspaces for GitRun {
 
     async fn ended(&self, end: RunEnd) -> Result<(), WorkspaceError> {
         let run = self.clone();
-        let ending = tokio::task::spawn_blocking(move || run.end(end));
+        let ending = spawn_blocking(move || run.end(end));
         Ok(ending.await.unwrap_or(Err(GitWorkspacesError::RunEnded))?)
     }
 
