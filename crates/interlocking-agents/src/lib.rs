@@ -57,7 +57,7 @@ pub use conversation::call_gate::{CallGate, CallPermit, CallRefused};
 pub use conversation::decision::{Decision, DecisionTool};
 pub use conversation::interrupt::Interrupt;
 pub use conversation::nudge::{NudgeReason, Nudges};
-pub use conversation::typed::deserializes_as;
+pub use conversation::typed::{deserialize_output, deserializes_as};
 pub use drivers::claude::{ClaudeCode, ClaudeSettings};
 pub use drivers::codex::{Codex, CodexSettings};
 pub use drivers::gemini::{Gemini, GeminiPermissions, GeminiSettings};

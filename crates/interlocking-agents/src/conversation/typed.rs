@@ -12,10 +12,27 @@ use crate::schema::SchemaViolation;
 ///
 /// Empty if `output` is valid; otherwise the place and the message of the first error.
 pub fn deserializes_as<T: DeserializeOwned>(output: &Value) -> Vec<SchemaViolation> {
-    match serde_path_to_error::deserialize::<_, T>(output) {
-        Ok(_) => Vec::new(),
-        Err(error) => vec![SchemaViolation { path: pointer(error.path()), message: error.inner().to_string() }],
-    }
+    deserialize_output::<T>(output).err().into_iter().collect()
+}
+
+/// Deserializes `output` as a `T`.
+///
+/// It is read from its text, as the payloads of a journal are, so that the code which reads a `T` is compiled once for both.
+///
+/// # Errors
+///
+/// The place and the message of the first error.
+pub fn deserialize_output<T: DeserializeOwned>(output: &Value) -> Result<T, SchemaViolation> {
+    let text = output.to_string();
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(&text)).map_err(|error| violation(&error))
+}
+
+fn violation(error: &serde_path_to_error::Error<serde_json::Error>) -> SchemaViolation {
+    let (path, error) = (pointer(error.path()), error.inner());
+    let message = error.to_string();
+    // Where it is in a text that nobody sees.
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    SchemaViolation { path, message: message.strip_suffix(&position).unwrap_or(&message).to_owned() }
 }
 
 /// Converts a path to a JSON pointer (RFC 6901).

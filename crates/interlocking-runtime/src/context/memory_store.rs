@@ -1,9 +1,10 @@
 //! The memory groups of a run: their values, without their types.
 
+use crate::erased::read::read;
 use crate::execution::interruption::encode_caught;
 use crate::journal::Encoded;
 use interlocking_core::context::{Effects, MemoryCell};
-use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Stored, Value};
+use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Stored};
 use std::any::Any;
 
 /// A memory group's cell, without its type.
@@ -32,16 +33,10 @@ impl<M: Memory> MemoryStore for MemoryCell<M> {
     }
 
     fn restore(&self, json: &str) -> Result<(), String> {
-        *self.lock() = read(json)?;
+        let Stored(value) = read(json)?;
+        *self.lock() = value;
         Ok(())
     }
-}
-
-/// Reads JSON text; an error says at which field it does not parse.
-pub(crate) fn read<T: Value>(json: &str) -> Result<T, String> {
-    let Stored(value) = serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))
-        .map_err(|error| error.to_string())?;
-    Ok(value)
 }
 
 /// Makes the cell of a memory group.

@@ -1,10 +1,11 @@
 //! The reports of advisory nodes and observers, kept until the graph's exit reads them.
 
-use crate::context::memory_store::{MemoryStore, read};
+use crate::context::memory_store::MemoryStore;
+use crate::erased::read::read;
 use crate::journal::Encoded;
 use interlocking_core::failure::{Failure, NodeError};
 use interlocking_core::frontier::Execution;
-use interlocking_core::graph::{ReportSource, Reported, Value};
+use interlocking_core::graph::{ReportSource, Reported, Stored, Value};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::table::NodeKind;
 
@@ -39,7 +40,10 @@ impl ReportSource for Reports {
         let mut reports = Vec::new();
         for (_, visit, report) in self.0.iter().filter(|(of, ..)| *of == node) {
             let result = match report {
-                Ok(json) => Ok(read(json).map_err(|reason| format!("a report does not parse: {reason}"))?),
+                Ok(json) => {
+                    let Stored(report) = read(json).map_err(|reason| format!("a report does not parse: {reason}"))?;
+                    Ok(report)
+                }
                 Err(failure) => Err(Box::new(failure.clone())),
             };
             reports.push(Reported { visit: *visit, result });

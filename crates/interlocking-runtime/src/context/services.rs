@@ -5,7 +5,7 @@ use crate::context::additions::Additions;
 use crate::context::history::History;
 use crate::context::mail::Mail;
 use crate::context::memory_store::MemoryStore;
-use crate::erased::graph_type::read_token;
+use crate::erased::read::{Unreadable, read_token};
 use crate::event::{Event, EventKind, NodeRef, Targets};
 use crate::journal::question::OpenQuestion;
 use crate::journal::record_writer::RecordWriter;
@@ -21,10 +21,10 @@ use interlocking_core::context::{ContextError, Cx, Label, Services, Workspace};
 use interlocking_core::failure::NodeError;
 use interlocking_core::frontier::{Execution, Payload};
 use interlocking_core::graph::{Graph, Node};
-use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
 use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
-use interlocking_core::table::NodeKind;
+use interlocking_core::table::{NodeKind, NodeRow};
 use once_cell::race::OnceBox;
 use std::any::Any;
 use std::borrow::Cow;
@@ -95,28 +95,14 @@ impl<G: Graph> Services<G> for RunServices<G> {
     }
 
     fn last_input(&self, node: NodeIndex) -> Result<G::Token, ContextError> {
-        let net = self.untyped.net;
-        let name = || net.name(node).to_owned();
-        let kept = self.kept.as_ref().ok_or_else(|| ContextError::NoJournal { node: name() })?;
-        let row = net.node(node);
-        let payloads = kept.inputs.lock()[row.places()].to_vec();
+        let Self { untyped, kept, .. } = self;
+        let payloads = untyped.last_payloads(node, kept.as_ref().map(|kept| &kept.inputs))?;
         let mut tokens = Vec::with_capacity(payloads.len());
-        for (payload, place) in payloads.into_iter().zip(row.first_place..) {
-            // A join with a quorum fires without some of its inputs.
-            let payload = match payload {
-                Some(payload) => payload,
-                None if row.quorum.is_some() => continue,
-                None => return Err(ContextError::NeverEntered { node: name() }),
-            };
-            let token = read_token::<G>(place, &payload).map_err(|why| ContextError::Unreadable {
-                what: format!("the stored input of `{}`", net.place(place).name),
-                reason: why.to_string(),
-            });
-            tokens.push(token?);
+        for (place, payload) in payloads {
+            tokens.push(read_token::<G>(place, &payload).map_err(|why| untyped.unreadable_input(place, &why))?);
         }
-        let is_some = !tokens.is_empty();
-        let token = if row.is_join { G::join(node, tokens).filter(|_| is_some) } else { tokens.pop() };
-        token.ok_or_else(|| ContextError::NeverEntered { node: name() })
+        let token = if untyped.net.node(node).is_join { G::join(node, tokens) } else { tokens.pop() };
+        token.ok_or_else(|| untyped.never_entered(node))
     }
 
     fn memory(&self, group: u16) -> Option<&(dyn Any + Send + Sync)> {
@@ -124,12 +110,7 @@ impl<G: Graph> Services<G> for RunServices<G> {
     }
 
     fn workspace(&self, node: NodeIndex) -> Result<Workspace, ContextError> {
-        let row = self.untyped.net.row(node);
-        let name = row.workspace.clone().unwrap_or_default();
-        match self.untyped.settings.options().workspaces.locate(&name) {
-            Ok(path) => Ok(Workspace { name, path, read_only: row.read_only }),
-            Err(error) => Err(ContextError::NoWorkspace { name, reason: error.to_string() }),
-        }
+        self.untyped.workspace(self.untyped.net.row(node))
     }
 
     fn note(&self, execution: Execution, text: String) {
@@ -161,6 +142,47 @@ impl UntypedServices {
     pub(crate) fn new(net: &'static Net, settings: Settings, record_writer: Option<Arc<RecordWriter>>) -> Self {
         let started = settings.began().unwrap_or_else(|| settings.clock().now());
         Self { net, settings, started, record_writer, notes: OnceBox::new() }
+    }
+
+    /// What a node took as its last input, by place: at least one payload.
+    fn last_payloads(
+        &self,
+        node: NodeIndex,
+        kept: Option<&Mutex<Vec<Option<Encoded>>>>,
+    ) -> Result<Vec<(PlaceIndex, Encoded)>, ContextError> {
+        let kept = kept.ok_or_else(|| ContextError::NoJournal { node: self.net.name(node).to_owned() })?;
+        let row = self.net.node(node);
+        let kept = kept.lock();
+        let mut payloads = Vec::new();
+        for (payload, place) in kept[row.places()].iter().zip(row.first_place..) {
+            match payload {
+                Some(payload) => payloads.push((place, payload.clone())),
+                // A join with a quorum fires without some of its inputs.
+                None if row.quorum.is_some() => (),
+                None => return Err(self.never_entered(node)),
+            }
+        }
+        if payloads.is_empty() { Err(self.never_entered(node)) } else { Ok(payloads) }
+    }
+
+    #[cold]
+    fn never_entered(&self, node: NodeIndex) -> ContextError {
+        ContextError::NeverEntered { node: self.net.name(node).to_owned() }
+    }
+
+    #[cold]
+    fn unreadable_input(&self, place: PlaceIndex, why: &Unreadable) -> ContextError {
+        let what = format!("the stored input of `{}`", self.net.place(place).name);
+        ContextError::Unreadable { what, reason: why.to_string() }
+    }
+
+    /// The workspace of a node.
+    pub(crate) fn workspace(&self, row: &NodeRow) -> Result<Workspace, ContextError> {
+        let name = row.workspace.clone().unwrap_or_default();
+        match self.settings.options().workspaces.locate(&name) {
+            Ok(path) => Ok(Workspace { name, path, read_only: row.read_only }),
+            Err(error) => Err(ContextError::NoWorkspace { name, reason: error.to_string() }),
+        }
     }
 
     /// The run's name.

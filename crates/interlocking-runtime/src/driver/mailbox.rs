@@ -8,7 +8,7 @@
 use crate::clock::Elapsed;
 use crate::driver::{Driver, end::End};
 use crate::erased::done::ErasedDone;
-use crate::erased::graph_type::Unreadable;
+use crate::erased::read::Unreadable;
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::completions::Completed;

@@ -1,8 +1,9 @@
 //! What a run needs of its graph's type, for any graph.
 
-use crate::context::memory_store::{MemoryStore, memories, read};
+use crate::context::memory_store::{MemoryStore, memories};
 use crate::context::services::{Kept, RunServices, UntypedServices};
 use crate::erased::done::erased_step;
+use crate::erased::read::{Unreadable, read, read_token};
 use crate::erased::shared::ErasedShared;
 use crate::erased::token::ErasedToken;
 use crate::execution::shared::Shared;
@@ -10,7 +11,7 @@ use crate::journal::Encoded;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::Failure;
 use interlocking_core::frontier::Limit;
-use interlocking_core::graph::{Graph, Stored, Token, Value};
+use interlocking_core::graph::{Graph, Stored, Value};
 use interlocking_core::net::{AlternativeIndex, Net, Nets, NodeIndex, PlaceIndex};
 use interlocking_core::route::Step;
 use std::any::Any;
@@ -59,28 +60,6 @@ pub(crate) trait GraphType: Sync {
         kept: Option<(AnyValue, Vec<Option<Encoded>>)>,
         memories: Box<[Box<dyn MemoryStore>]>,
     ) -> Arc<dyn ErasedShared>;
-}
-
-/// Why a payload cannot be read.
-pub(crate) struct Unreadable {
-    /// The field that cannot be read.
-    pub(crate) path: String,
-    pub(crate) reason: String,
-}
-
-impl std::fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "at `{}`: {}", self.path, self.reason)
-    }
-}
-
-/// Reads the token of a place. No other function does, because each such function costs a graph the code for all of its
-/// payloads.
-pub(crate) fn read_token<G: Graph>(place: PlaceIndex, json: &str) -> Result<G::Token, Unreadable> {
-    let mut track = serde_path_to_error::Track::new();
-    let mut json = serde_json::Deserializer::from_str(json);
-    G::Token::deserialize(place, serde_path_to_error::Deserializer::new(&mut json, &mut track))
-        .map_err(|error| Unreadable { path: track.path().to_string(), reason: error.to_string() })
 }
 
 /// The type of graph `G`.
@@ -155,11 +134,11 @@ impl<G: Graph> GraphType for TypeOf<G> {
     }
 
     fn read_entry(&self, json: &str) -> Result<AnyValue, String> {
-        Ok(Box::new(read::<G::Entry>(json)?))
+        Ok(Box::new(read::<Stored<G::Entry>>(json)?.0))
     }
 
     fn read_output(&self, json: &str) -> Result<AnyValue, String> {
-        Ok(Box::new(read::<G::Output>(json)?))
+        Ok(Box::new(read::<Stored<G::Output>>(json)?.0))
     }
 
     fn encode_entry(&self, entry: &AnyValue) -> Result<Encoded, serde_json::Error> {

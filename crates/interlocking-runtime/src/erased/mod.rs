@@ -6,5 +6,6 @@
 
 pub(crate) mod done;
 pub(crate) mod graph_type;
+pub(crate) mod read;
 pub(crate) mod shared;
 pub(crate) mod token;

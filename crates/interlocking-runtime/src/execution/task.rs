@@ -15,8 +15,9 @@ use interlocking_core::graph::Graph;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// From this many bytes on, an allocation costs less than moving a task several times.
-const LARGE: usize = 1_024;
+/// From this many bytes on, an allocation costs less than moving a task several times. In a build without optimisation, whose own
+/// time counts for more, every task is boxed.
+const LARGE: usize = if cfg!(debug_assertions) { 0 } else { 1_024 };
 
 /// The state of a task. The execution is complete when this is dropped.
 pub(crate) struct Task<G: Graph> {

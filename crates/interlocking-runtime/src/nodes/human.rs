@@ -8,6 +8,7 @@
 //! process executes the run. A run that waits in no process times out when it is resumed too late, unless an answer has come.
 
 use crate::context::services::UntypedServices;
+use crate::erased::read::read;
 pub use crate::journal::question::OpenQuestion;
 use crate::journal::{Encoded, Entry};
 use interlocking_core::context::{ContextError, Cx};
@@ -135,7 +136,7 @@ where
             record_writer.write_detached(entry).await?;
         }
         let answer = UntypedServices::of(cx)?.answer(execution, &by).await;
-        let Stored(answer) = serde_json::from_str(&answer)?;
+        let Stored(answer) = read(&answer)?;
         self.0.answered(input, answer, cx).await
     }
 }

@@ -28,10 +28,12 @@ use crate::context::usage_guard::UsageGuard;
 use crate::workspaces::isolation;
 use crate::workspaces::{Moment, WorkspaceError, WorkspaceMismatch};
 use interlocking_agents::{
-    AgentError, AgentErrorKind, Completion, Conversation, Schema, SessionId, SessionOp, Turn, Usage, deserializes_as,
+    AgentError, AgentErrorKind, Completion, Conversation, Schema, SchemaViolation, SessionId, SessionOp, Turn, Usage,
+    deserialize_output, deserializes_as,
 };
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
+use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Graph, Node};
 use interlocking_core::route::Route;
 use interlocking_core::table::NodeRow;
@@ -39,6 +41,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -375,78 +378,120 @@ async fn converse<N: LLM>(
     prompt: String,
     session: SessionOp,
 ) -> Result<Result<Reply<N::Output>, AgentError>, NodeError> {
-    let untyped = UntypedServices::of(cx)?;
-    let row = N::Graph::net().row(N::INDEX);
-    let role = row.agent.as_deref().unwrap_or(&row.name);
-    let options = untyped.settings.options();
-    let player = options
-        .roles
-        .player(role)
-        .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;
-    let execution = cx.execution();
-    let by = untyped.by(execution);
-    // An interrupted execution continues in the session that it had begun, which knows what was done.
-    let nth = untyped.history().begin_conversation(&by);
-    let begun = untyped.history().session(&by, nth, player.agent.name());
-    let fresh = begun.is_some().then(|| session.clone());
-    let turn = Turn {
-        system,
-        schema: Some(untyped.schema(N::INDEX, schema_of::<N::Output>)?),
-        workspace: cx.workspace_if_any()?.map(|workspace| workspace.path),
-        read_only: row.read_only,
-        sandbox: isolation::sandbox(&untyped.settings, untyped.net, row)?,
-        model: player.model.clone().or_else(|| row.model.clone()),
-        role: Some(role.to_owned()),
-        ..Turn::new(begun.map_or(session, SessionOp::ContinueFrom), prompt)
-    };
-    isolation::refuse_hidden(&untyped.settings, untyped.net, row, &turn.session)?;
-    if let SessionOp::ContinueFrom(session) = &turn.session
-        && fresh.is_some()
-    {
-        player.agent.sessions().record_workspace(session, turn.workspace.as_deref())?;
-    }
-    verify(untyped, row, Moment::Before, None).await?;
-    let usage_guard = UsageGuard::new(untyped, execution, player.agent.name(), role);
-    let begun = BegunSessions::new(untyped, by, nth, player.agent.name());
-    let events = |event| {
-        usage_guard.note(&event);
-        begun.note(&event);
-        untyped.agent_event(cx.node(), execution, event);
-    };
-    let conversation = Conversation::new(&*player.agent)
+    let call = AgentCall {
+        untyped: UntypedServices::of(cx)?,
+        row: N::Graph::net().row(N::INDEX),
+        node: cx.node(),
+        execution: cx.execution(),
+        make_schema: schema_of::<N::Output>,
         // What the schema allows but serde refuses is corrected by the agent too, instead of failing afterwards.
-        .with_check(deserializes_as::<Answered<N::Output>>)
-        .with_nudges(player.nudges.unwrap_or(options.nudges))
-        .with_lost_session(player.lost_session.unwrap_or(options.lost_session))
-        .with_call_gate(&usage_guard);
-    let conversation = match fresh {
-        // If the agent has lost that session, the turn starts from the beginning.
-        Some(session) => conversation.with_lost_session_fallback(session),
-        None => conversation,
+        check: deserializes_as::<Answered<N::Output>>,
     };
-    let outcome = conversation.run(turn, &events).await;
-    drop(conversation);
-    begun.written().await?;
-    let (spent, session) = match &outcome {
-        Ok(completion) => (completion.usage, Some(completion.session.clone())),
-        Err(error) => (error.usage, error.session.clone()),
-    };
-    usage_guard.settle(session, spent);
-    if !matches!(&outcome, Err(error) if matches!(*error.kind, AgentErrorKind::CallRefused { .. })) {
-        verify(untyped, row, Moment::After, outcome.as_ref().err()).await?;
-    }
-    let completion = match outcome {
-        Ok(completion) => completion,
-        Err(error) if matches!(*error.kind, AgentErrorKind::CallRefused { .. }) => {
-            // This is not a failure of this node: the run as a whole may not continue.
-            return Err(untyped.settings.stopped().map_or_else(|| error.into(), Into::into));
-        }
-        Err(error) => return Ok(Err(error)),
-    };
-    let Answered(output) = serde_json::from_value(completion.output)
-        .map_err(|error| OutputMismatch { expected: std::any::type_name::<N::Output>(), reason: error.to_string() })?;
-    let Completion { session, usage, corrections, nudges, lost, .. } = completion;
+    let Completion { output, session, usage, corrections, nudges, lost, .. } =
+        match call.converse(system, prompt, session).await? {
+            Ok(completion) => completion,
+            Err(error) => return Ok(Err(error)),
+        };
+    let Answered(output) = deserialize_output(&output).map_err(|violation| OutputMismatch {
+        expected: std::any::type_name::<N::Output>(),
+        reason: violation.message,
+    })?;
     Ok(Ok(Reply { output, session, usage, corrections, nudges, lost }))
+}
+
+/// An agent's turn for an execution of a node, without the types of the node. With it a turn is compiled once, and not for each
+/// node.
+struct AgentCall<'run> {
+    untyped: &'run UntypedServices,
+    row: &'static NodeRow,
+    node: &'static str,
+    execution: Execution,
+    make_schema: fn() -> Result<Arc<Schema>, NodeError>,
+    check: fn(&serde_json::Value) -> Vec<SchemaViolation>,
+}
+
+/// What an agent did in a turn, or why it has no valid answer.
+type Turned = Result<Result<Completion, AgentError>, NodeError>;
+
+impl<'run> AgentCall<'run> {
+    fn converse(
+        self,
+        system: Option<String>,
+        prompt: String,
+        session: SessionOp,
+    ) -> Pin<Box<dyn Future<Output = Turned> + Send + 'run>> {
+        Box::pin(async move {
+            let Self { untyped, row, node, execution, make_schema, check } = self;
+            let role = row.agent.as_deref().unwrap_or(&row.name);
+            let options = untyped.settings.options();
+            let player = options
+                .roles
+                .player(role)
+                .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;
+            let by = untyped.by(execution);
+            // An interrupted execution continues in the session that it had begun, which knows what was done.
+            let nth = untyped.history().begin_conversation(&by);
+            let begun = untyped.history().session(&by, nth, player.agent.name());
+            let fresh = begun.is_some().then(|| session.clone());
+            let turn = Turn {
+                system,
+                schema: Some(untyped.schema(execution.node, make_schema)?),
+                workspace: row
+                    .workspace
+                    .as_ref()
+                    .map(|_| untyped.workspace(row))
+                    .transpose()?
+                    .map(|workspace| workspace.path),
+                read_only: row.read_only,
+                sandbox: isolation::sandbox(&untyped.settings, untyped.net, row)?,
+                model: player.model.clone().or_else(|| row.model.clone()),
+                role: Some(role.to_owned()),
+                ..Turn::new(begun.map_or(session, SessionOp::ContinueFrom), prompt)
+            };
+            isolation::refuse_hidden(&untyped.settings, untyped.net, row, &turn.session)?;
+            if let SessionOp::ContinueFrom(session) = &turn.session
+                && fresh.is_some()
+            {
+                player.agent.sessions().record_workspace(session, turn.workspace.as_deref())?;
+            }
+            verify(untyped, row, Moment::Before, None).await?;
+            let usage_guard = UsageGuard::new(untyped, execution, player.agent.name(), role);
+            let begun = BegunSessions::new(untyped, by, nth, player.agent.name());
+            let events = |event| {
+                usage_guard.note(&event);
+                begun.note(&event);
+                untyped.agent_event(node, execution, event);
+            };
+            let conversation = Conversation::new(&*player.agent)
+                .with_check(check)
+                .with_nudges(player.nudges.unwrap_or(options.nudges))
+                .with_lost_session(player.lost_session.unwrap_or(options.lost_session))
+                .with_call_gate(&usage_guard);
+            let conversation = match fresh {
+                // If the agent has lost that session, the turn starts from the beginning.
+                Some(session) => conversation.with_lost_session_fallback(session),
+                None => conversation,
+            };
+            let outcome = conversation.run(turn, &events).await;
+            drop(conversation);
+            begun.written().await?;
+            let (spent, session) = match &outcome {
+                Ok(completion) => (completion.usage, Some(completion.session.clone())),
+                Err(error) => (error.usage, error.session.clone()),
+            };
+            usage_guard.settle(session, spent);
+            if !matches!(&outcome, Err(error) if matches!(*error.kind, AgentErrorKind::CallRefused { .. })) {
+                verify(untyped, row, Moment::After, outcome.as_ref().err()).await?;
+            }
+            match outcome {
+                Err(error) if matches!(*error.kind, AgentErrorKind::CallRefused { .. }) => {
+                    // This is not a failure of this node: the run as a whole may not continue.
+                    Err(untyped.settings.stopped().map_or_else(|| error.into(), Into::into))
+                }
+                outcome => Ok(outcome),
+            }
+        })
+    }
 }
 
 /// Checks whether an agent's workspace is as it should be.

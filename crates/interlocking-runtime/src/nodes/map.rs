@@ -21,6 +21,7 @@ pub(super) use self::start::start;
 use self::quorum::{Ask, Waiting, wait_for_quorum};
 use self::start::Starter;
 use crate::context::services::UntypedServices;
+use crate::erased::read::read;
 use crate::workspaces::Workspaces;
 use interlocking_core::context::{Cx, NewItem};
 use interlocking_core::failure::{ChildFailure, NodeError};
@@ -327,7 +328,7 @@ type WorkspacesFor = Box<dyn FnOnce(&RunId) -> Arc<dyn Workspaces> + Send>;
 impl<C: Graph> Item<C> {
     /// An item that an event node has added.
     fn of_record(NewItem { entry, key, anew, anew_after }: NewItem) -> Result<Self, NodeError> {
-        let Stored(entry) = serde_json::from_str(&entry)?;
+        let Stored(entry) = read(&entry)?;
         Ok(Self { entry, key: Some(key), anew, anew_after, workspaces: None })
     }
 

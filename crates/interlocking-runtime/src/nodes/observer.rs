@@ -6,6 +6,7 @@
 //! What it has seen is not recorded again: in a resumed run it is shown the recorded outcomes from the first one on. So a
 //! report should depend on nothing else.
 
+use crate::erased::read::read;
 use crate::journal::NodeOutcome;
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
@@ -207,6 +208,6 @@ impl Observation {
     pub fn sent<T: DeserializeOwned>(&self, place: &str) -> Result<Option<T>, NodeError> {
         let token = self.0.tokens.iter().find(|token| token.place == place);
         let json = token.and_then(|token| token.payload.json());
-        Ok(json.map(|json| serde_json::from_str(json)).transpose()?)
+        Ok(json.map(|json| read(json)).transpose()?)
     }
 }
