@@ -7,6 +7,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::journal::account::account;
 use interlocking::runtime::journal::{Encoded, Entry, Journal, JournalError, RecordedPayload, ending};
 use interlocking::worktree::{CommitId, ObjectIdError};
+use serde::de::DeserializeOwned;
 
 /// The facts that resuming a run needs.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ pub enum PastError {
         /// The run.
         run: RunId,
         /// The parser's words.
-        reason: serde_json::Error,
+        reason: ReadError,
     },
     /// Its nodes' memory does not fit this program.
     #[error("what `{run}` remembers cannot be read: {reason}; it is a run of another version of this program")]
@@ -51,7 +52,7 @@ pub enum PastError {
         /// The run.
         run: RunId,
         /// The parser's words.
-        reason: serde_json::Error,
+        reason: ReadError,
     },
     /// The head of `main` is not a commit.
     #[error(transparent)]
@@ -73,7 +74,7 @@ impl Past {
         let at_first = workspaces.into_iter().find(|commit| commit.workspace == SKELETON);
         let base = at_first.ok_or_else(|| missing("where the branch was"))?.id.parse()?;
         let text = text(journal, run, input).await?.ok_or_else(|| missing("what it is to build"))?;
-        let spec = serde_json::from_str(&text).map_err(|reason| PastError::Spec { run: run.clone(), reason })?;
+        let spec = read(&text).map_err(|reason| PastError::Spec { run: run.clone(), reason })?;
         let merged = last_memory(journal, run).await?.merge_commit;
         Ok(Self { base, spec, goes_on, merged, has_places: true })
     }
@@ -121,7 +122,15 @@ pub(crate) async fn last_memory(journal: &dyn Journal, run: &RunId) -> Result<Hy
     });
     let Some(memory) = memories.next() else { return Ok(HybridMemory::default()) };
     let text = text(journal, run, memory.value).await?.ok_or_else(|| missing("what its nodes remember"))?;
-    serde_json::from_str(&text).map_err(|reason| PastError::Memory { run: run.clone(), reason })
+    read(&text).map_err(|reason| PastError::Memory { run: run.clone(), reason })
+}
+
+/// Says which field cannot be read, and why.
+pub type ReadError = serde_path_to_error::Error<serde_json::Error>;
+
+/// Reads a payload as the runtime does, so that the code which reads its type is compiled once.
+fn read<T: DeserializeOwned>(json: &str) -> Result<T, ReadError> {
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))
 }
 
 async fn text(journal: &dyn Journal, run: &RunId, payload: RecordedPayload) -> Result<Option<Encoded>, JournalError> {
