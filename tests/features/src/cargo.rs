@@ -11,6 +11,9 @@ use std::process::Command;
 const UNIFIED: &str = "interlocking-unified";
 pub(crate) const UNIFIED_USER: &str = "user-unified";
 
+/// The crate that users depend on.
+pub(crate) const FACADE: &str = "interlocking";
+
 pub(crate) struct Cargo {
     target: PathBuf,
 }
@@ -41,11 +44,6 @@ impl Cargo {
         crates(|tree| chosen(tree.arg("--locked"), set), root)
     }
 
-    /// The crates of a user's crate, each with its features.
-    pub(crate) fn resolved_by_user(&self, users: &Path, name: &str) -> Result<BTreeSet<String>, String> {
-        crates(|tree| tree.args(["-p", &format!("user-{name}")]), users)
-    }
-
     pub(crate) fn check(&self, root: &Path, set: &Set) -> Result<(), String> {
         self.build(chosen(program(root).args(["check", "--locked"]), set)).map(drop)
     }
@@ -57,17 +55,17 @@ impl Cargo {
     }
 
     pub(crate) fn run_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
-        self.build(of(program(root).args(["test", "--locked", "--lib", "--tests"]), set)).map(drop)
+        self.build(unified(program(root).args(["test", "--locked", "--lib", "--tests"]), set)).map(drop)
     }
 
     /// A user's lock file is a copy of the workspace's and has crates that no user's crate needs, so `--locked` would fail.
     pub(crate) fn check_user(&self, users: &Path, name: &str) -> Result<(), String> {
-        self.build(program(users).args(["check", "-p", &format!("user-{name}")])).map(drop)
+        self.build(as_clippy(program(users).args(["check", "-p", &format!("user-{name}")]))).map(drop)
     }
 
-    /// Checks a project with the features that it asks for, and with those of no other crate.
+    /// Checks a project with the features of our crates that it asks for.
     pub(crate) fn check_project(&self, users: &Path, name: &str) -> Result<(), String> {
-        self.build(program(users).args(["check", "--all-targets", "-p", name])).map(drop)
+        self.build(as_clippy(program(users).args(["check", "--all-targets", "-p", name]))).map(drop)
     }
 
     /// Tests all projects at once, so that shared crates are built once. Their programs are built too.
@@ -80,10 +78,10 @@ impl Cargo {
         self.build(program(users).arg("test").args(chosen)).map(drop)
     }
 
-    /// Runs a user's crate and gives its output.
+    /// Runs a user's crate and gives its output. It is built as tests are, so that it shares crates with them.
     pub(crate) fn run_user(&self, users: &Path, name: &str) -> Result<String, String> {
         let name = format!("user-{name}");
-        self.build(program(users).args(["build", "-p", &name, "-p", UNIFIED_USER]))?;
+        self.build(program(users).args(["build", "--profile", "test", "-p", &name, "-p", UNIFIED_USER]))?;
         output(&mut Command::new(self.target.join("debug").join(name)))
     }
 
@@ -114,10 +112,15 @@ fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Res
     Ok(crates)
 }
 
-/// Chooses a set's features. The default, alone or beside a feature, is checked with third-party crates as the workspace has
-/// them: which features of those crates a feature needs shows when the feature is checked alone.
+/// Chooses a set's features. The facade, and the default, alone or beside a feature, are checked with third-party crates as the
+/// workspace has them: which features of those crates are needed shows when each of our crates, and each feature, is checked alone.
 fn chosen<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
-    if set.has_default() { unified(command, set) } else { of(command, set) }
+    if set.has_default() || set.package == FACADE { unified(command, set) } else { of(command, set) }
+}
+
+/// Checks users' crates with the features of third-party crates with which clippy has checked them.
+fn as_clippy(command: &mut Command) -> &mut Command {
+    command.args(["-p", UNIFIED_USER, "--features", &format!("{UNIFIED_USER}/http")])
 }
 
 /// With these features only of our crates; third-party crates have the features with which clippy has checked them.

@@ -1,8 +1,8 @@
 //! Checks every feature of every crate by itself and in the sets that users choose: `cargo run --locked -p interlocking-features`.
 //!
-//! Within the workspace, features hide each other: a feature that one member turns on is on for all members. So `users` checks
-//! crates outside the workspace, and each set that is not part of one of those crates is checked on its own (see `plan`). A set
-//! is part of a crate if each of its crates has the same features there. The sets come from `cargo metadata`, so a new feature is
+//! Within the workspace, features hide each other: a feature that one member turns on is on for all members. So each set of
+//! features is checked on its own (see `plan`), and `users` checks crates outside the workspace. A set is not checked again if it
+//! is part of another: if each of its crates has the same features there. The sets come from `cargo metadata`, so a new feature is
 //! checked automatically. Warnings are errors, also in a crate that another depends on.
 //!
 //! With `--weigh` it prints what each feature costs (`weight`), and checks nothing. With other arguments, it makes only the
@@ -10,8 +10,8 @@
 //!
 //! Everything is built in the workspace's target directory, so that third-party crates that clippy and the tests have built are
 //! reused where their features are the same. Which features of third-party crates each of our crates needs is tested with the
-//! crate alone and in users' crates. The default, features beside it, and tests have third-party crates as the workspace has
-//! them, by `tests/unified`.
+//! crate alone. The facade, whose crates these are, users' crates, the default, features beside it, and tests have third-party
+//! crates as the workspace has them, by `tests/unified`.
 
 #![expect(clippy::print_stdout, reason = "it reports to whoever runs it")]
 
@@ -21,6 +21,9 @@ mod users;
 mod weight;
 
 use cargo::Cargo;
+use plan::Set;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -54,29 +57,26 @@ fn check() -> Result<Vec<String>, String> {
     let cargo = Cargo::in_target(target.into());
     let mut checks = Checks { failed: Vec::new(), wanted: arguments, begun: Instant::now() };
 
-    let users = users::written(root, &plan::features_of(&metadata, "interlocking"))?;
+    let users = users::written(root, &plan::features_of(&metadata, cargo::FACADE))?;
     let place = users.place.path();
-    // The crates of each set that is checked: a set whose crates are all part of a user's crate is not checked again.
-    let mut seen = Vec::new();
     for name in &users.names {
-        let what = format!("user's crate {name}");
-        if checks.one(&what, || cargo.check_user(place, name)) {
-            seen.push((cargo.resolved_by_user(place, name)?, what));
-        }
+        checks.one(&format!("user's crate {name}"), || cargo.check_user(place, name));
     }
     for project in &users.projects {
         checks.one(&format!("project {project}"), || cargo.check_project(place, project));
     }
-    for set in plan::sets(&metadata) {
-        if !checks.wants(&set.to_string()) {
-            continue;
-        }
-        let crates = cargo.checked(root, &set)?;
+    let wanted = plan::sets(&metadata).into_iter().filter(|set| checks.wants(&set.to_string()));
+    let sets: Result<Vec<_>, String> = wanted.map(|set| Ok((cargo.checked(root, &set)?, set))).collect();
+    let mut sets = sets?;
+    // Those with the most crates first, as the others may be part of them.
+    sets.sort_by_key(|(crates, _)| Reverse(crates.len()));
+    let mut seen: Vec<(BTreeSet<String>, Set)> = Vec::new();
+    for (crates, set) in sets {
         match seen.iter().find(|(others, _)| crates.is_subset(others)) {
-            Some((_, what)) => println!("     same  {set}: in {what}"),
+            Some((_, other)) => println!("     same  {set}: in {other}"),
             None => {
                 if checks.one(&set.to_string(), || cargo.check(root, &set)) {
-                    seen.push((crates, set.to_string()));
+                    seen.push((crates, set));
                 }
             }
         }

@@ -63,13 +63,14 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, S
         projects.insert(name);
     }
 
-    // With this crate, the programs that are run share the third-party crates of the workspace's tests.
+    // With this crate, the users' crates share the third-party crates of the workspace.
     let unified = place.path().join(UNIFIED_USER);
     fs::create_dir_all(unified.join("src")).map_err(|error| format!("{}: {error}", unified.display()))?;
     write(
         &unified.join("Cargo.toml"),
         &format!(
-            "[package]\nname = {UNIFIED_USER:?}\nedition = \"2024\"\n\n[dependencies]\ninterlocking-unified = {{ path = {:?} }}\n",
+            "[package]\nname = {UNIFIED_USER:?}\nedition = \"2024\"\n\n[features]\nhttp = [\"interlocking-unified/http\"]\n\n\
+             [dependencies]\ninterlocking-unified = {{ path = {:?} }}\n",
             root.join("tests/unified")
         ),
     )?;
@@ -102,11 +103,10 @@ impl Users {
     }
 }
 
-/// A workspace's profiles for third-party crates, so that these are not compiled again. Users have no profiles for the
-/// workspace's crates.
+/// A workspace's profiles, so that nothing is compiled again.
 fn profiles(manifest: &str) -> String {
     let tables = manifest.split("\n[").filter(|table| table.starts_with("profile."));
-    tables.filter(|table| !table.contains(".package.interlocking-")).map(|table| format!("[{table}\n")).collect()
+    tables.map(|table| format!("[{table}\n")).collect()
 }
 
 /// The name and version of each package of a lock file.
