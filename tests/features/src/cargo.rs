@@ -63,6 +63,11 @@ impl Cargo {
         self.build(as_clippy(program(users).args(["check", "-p", &format!("user-{name}")]))).map(drop)
     }
 
+    /// Checks a set of the facade's features in a crate that depends on it.
+    pub(crate) fn check_set(&self, users: &Path, set: &Set) -> Result<(), String> {
+        self.build(as_clippy(program(users).args(["check", "-p", &set.user()]))).map(drop)
+    }
+
     /// Checks a project with the features of our crates that it asks for.
     pub(crate) fn check_project(&self, users: &Path, name: &str) -> Result<(), String> {
         self.build(as_clippy(program(users).args(["check", "--all-targets", "-p", name]))).map(drop)
@@ -112,10 +117,10 @@ fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Res
     Ok(crates)
 }
 
-/// Chooses a set's features. The facade, and the default, alone or beside a feature, are checked with third-party crates as the
-/// workspace has them: which features of those crates are needed shows when each of our crates, and each feature, is checked alone.
+/// Chooses a set's features. The default, alone or beside a feature, is checked with third-party crates as the workspace has
+/// them: which features of those crates a feature needs shows when the feature is checked alone.
 fn chosen<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
-    if set.has_default() || set.package == FACADE { unified(command, set) } else { of(command, set) }
+    if set.has_default() { unified(command, set) } else { of(command, set) }
 }
 
 /// Checks users' crates with the features of third-party crates with which clippy has checked them.

@@ -1,9 +1,9 @@
 //! Checks every feature of every crate by itself and in the sets that users choose: `cargo run --locked -p interlocking-features`.
 //!
 //! Within the workspace, features hide each other: a feature that one member turns on is on for all members. So each set of
-//! features is checked on its own (see `plan`), and `users` checks crates outside the workspace. A set is not checked again if it
-//! is part of another: if each of its crates has the same features there. The sets come from `cargo metadata`, so a new feature is
-//! checked automatically. Warnings are errors, also in a crate that another depends on.
+//! features is checked on its own (see `plan`), those of the facade and users' crates outside the workspace (see `users`). A set is
+//! not checked again if it is part of another: if each of its crates has the same features there. The sets come from `cargo
+//! metadata`, so a new feature is checked automatically. Warnings are errors, also in a crate that another depends on.
 //!
 //! With `--weigh` it prints what each feature costs (`weight`), and checks nothing. With other arguments, it makes only the
 //! checks whose line contains one of them: `… -- envoy "user's crate cli"`.
@@ -20,7 +20,7 @@ mod cargo;
 mod users;
 mod weight;
 
-use cargo::Cargo;
+use cargo::{Cargo, FACADE};
 use plan::Set;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -57,7 +57,8 @@ fn check() -> Result<Vec<String>, String> {
     let cargo = Cargo::in_target(target.into());
     let mut checks = Checks { failed: Vec::new(), wanted: arguments, begun: Instant::now() };
 
-    let users = users::written(root, &plan::features_of(&metadata, cargo::FACADE))?;
+    let (facade, sets): (Vec<_>, Vec<_>) = plan::sets(&metadata).into_iter().partition(|set| set.package == FACADE);
+    let users = users::written(root, &plan::features_of(&metadata, FACADE), &facade)?;
     let place = users.place.path();
     for name in &users.names {
         checks.one(&format!("user's crate {name}"), || cargo.check_user(place, name));
@@ -65,7 +66,10 @@ fn check() -> Result<Vec<String>, String> {
     for project in &users.projects {
         checks.one(&format!("project {project}"), || cargo.check_project(place, project));
     }
-    let wanted = plan::sets(&metadata).into_iter().filter(|set| checks.wants(&set.to_string()));
+    for set in &facade {
+        checks.one(&set.to_string(), || cargo.check_set(place, set));
+    }
+    let wanted = sets.into_iter().filter(|set| checks.wants(&set.to_string()));
     let sets: Result<Vec<_>, String> = wanted.map(|set| Ok((cargo.checked(root, &set)?, set))).collect();
     let mut sets = sets?;
     // Those with the most crates first, as the others may be part of them.

@@ -21,6 +21,12 @@ impl Set {
         self.features.contains("default")
     }
 
+    /// The name of the crate that depends on the package with these features, outside the workspace.
+    pub(crate) fn user(&self) -> String {
+        let features = self.features.iter().map(|feature| format!("-{feature}"));
+        format!("set{}", features.collect::<String>())
+    }
+
     pub(crate) fn list(&self) -> String {
         self.features.iter().map(String::as_str).collect::<Vec<_>>().join(",")
     }

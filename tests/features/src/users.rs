@@ -1,11 +1,12 @@
-//! Crates as users have them, outside the workspace: those of `users/`, of README.md, and those that `cargo interlocking new`
-//! writes.
+//! Crates as users have them, outside the workspace: those of `users/`, of README.md, those that `cargo interlocking new` writes,
+//! and an empty one for each set of the facade's features.
 //!
 //! They are members of one workspace in a temporary directory, so that they share a lock file. It starts as a copy of this
 //! workspace's, so that the crates have the versions that are tested here. Each crate is checked by itself; the programs that
 //! are run are built together.
 
 use crate::cargo::UNIFIED_USER;
+use crate::plan::Set;
 use cargo_interlocking::{InvalidName, Shape, Source};
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,8 +20,8 @@ pub(crate) struct Users {
     pub(crate) projects: BTreeSet<String>,
 }
 
-/// Writes the crates. Each feature of the facade has a crate of the same name.
-pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, String> {
+/// Writes the crates. Each feature of the facade has a crate of the same name, and each of the `sets` an empty one.
+pub(crate) fn written(root: &Path, features: &BTreeSet<&str>, sets: &[Set]) -> Result<Users, String> {
     let place = TempDir::new().map_err(|error| format!("there is no temporary directory: {error}"))?;
     let sources = root.join("tests/features/users");
     let mut names = BTreeSet::new();
@@ -63,6 +64,17 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, S
         projects.insert(name);
     }
 
+    for set in sets {
+        let manifest = format!(
+            "[package]\nname = {:?}\nedition = \"2024\"\n\n[[bin]]\nname = {:?}\npath = \"main.rs\"\n\n[dependencies]\n\
+             interlocking = {{ path = \"CHECKOUT/crates/interlocking\", default-features = false, features = {:?} }}\n",
+            set.user(),
+            set.user(),
+            set.features.iter().collect::<Vec<_>>()
+        );
+        write_user(root, place.path(), &set.user(), &manifest, "fn main() {}\n")?;
+    }
+
     // With this crate, the users' crates share the third-party crates of the workspace.
     let unified = place.path().join(UNIFIED_USER);
     fs::create_dir_all(unified.join("src")).map_err(|error| format!("{}: {error}", unified.display()))?;
@@ -77,7 +89,9 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, S
     write(&unified.join("src/lib.rs"), "")?;
 
     let profiles = profiles(&read(&root.join("Cargo.toml"))?);
-    let members: Vec<&str> = names.iter().chain(&projects).map(String::as_str).chain([UNIFIED_USER]).collect();
+    let sets = sets.iter().map(Set::user);
+    let members: Vec<String> =
+        names.iter().chain(&projects).cloned().chain(sets).chain([UNIFIED_USER.to_owned()]).collect();
     write(
         &place.path().join("Cargo.toml"),
         &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n{profiles}"),
@@ -97,7 +111,7 @@ impl Users {
         let others: Vec<&str> = versions(&theirs)
             .difference(&ours)
             .copied()
-            .filter(|version| !version.contains("\"user-") && !version.contains("\"new-"))
+            .filter(|version| !["\"user-", "\"new-", "\"set"].iter().any(|ours| version.contains(ours)))
             .collect();
         if others.is_empty() { Ok(()) } else { Err(format!("these are not in Cargo.lock:\n{}", others.join("\n"))) }
     }
