@@ -11,8 +11,8 @@
 //!   [`Usage`]. [`AgentError`] is the failure; it says what to do next ([`AgentError::disposition`]) and what was
 //!   spent.
 //! - [`Schema`]: what the output must look like, checked by a JSON schema validator. [`deserializes_as`]: checks that
-//!   the output also deserializes as the Rust type. [`DecisionTool`]s: the same for models that decide better by
-//!   calling a tool than by filling in a `oneOf`.
+//!   the output also deserializes as the Rust type, and [`deserialize_output`] does it. [`DecisionTool`]s: the same for
+//!   models that decide better by calling a tool than by filling in a `oneOf`.
 //! - [`Agent`]: the trait that an agent implements. [`Conversation`]: runs turns with an agent.
 //! - [`Nudges`]: reminding an agent that is silent. [`CallGate`]: limiting many conversations together.
 //! - [`program`]: running a program and all its child processes, for agents that drive one. [`real_calls`]: a switch

@@ -36,7 +36,7 @@ impl Process {
     }
 
     /// Parses `/proc/PID/stat`. See proc_pid_stat(5) for the fields.
-    fn parse(number: i32, line: &[u8]) -> Option<Self> {
+    pub(super) fn parse(number: i32, line: &[u8]) -> Option<Self> {
         // The name is in parentheses and can contain any characters.
         let after_name = memchr::memrchr(b')', line)? + 1;
         let mut fields = std::str::from_utf8(&line[after_name..]).ok()?.split_ascii_whitespace();

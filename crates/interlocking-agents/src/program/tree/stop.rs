@@ -13,8 +13,9 @@ use super::scan::Descendants;
 /// stopped it, so more than three scans are needed only where processes are started faster than they are stopped.
 const MAX_SCANS: u32 = 200;
 
-/// The maximum number of scans that wait for processes to stop, or for a complete scan. A process that waits within the kernel
-/// stops only when it leaves the kernel.
+/// The maximum number of scans, since the last that has found a process, that wait for processes to stop, or for a complete scan.
+/// A process that waits within the kernel stops only when it leaves the kernel. On a busy machine other processes end all the
+/// while, and no scan is complete.
 const MAX_WAITING_SCANS: u32 = 20;
 
 /// How long killed processes may take to be gone.
@@ -36,7 +37,7 @@ fn stop(
     mut find: impl FnMut(u32, &BTreeSet<Identity>) -> io::Result<(Descendants, bool)>,
 ) -> (BTreeSet<Identity>, Option<io::Error>) {
     let (mut found, mut ended) = (BTreeSet::new(), BTreeSet::new());
-    let mut failed = None;
+    let (mut failed, mut waiting) = (None, 0);
     for count in 0..MAX_SCANS {
         let (mut descendants, is_complete) = match find(count, &found) {
             Ok(seen) => seen,
@@ -51,10 +52,11 @@ fn stop(
         // A process that ended since the last scan may have left a child where this scan had looked already.
         let is_complete = is_complete && !descendants.is_incomplete && descendants.ended.is_subset(&ended);
         ended.append(&mut descendants.ended);
-        if !fresh.is_empty() || (!is_complete && count < MAX_WAITING_SCANS) {
+        waiting = if fresh.is_empty() { waiting + 1 } else { 0 };
+        if !fresh.is_empty() || (!is_complete && waiting < MAX_WAITING_SCANS) {
             continue;
         }
-        if descendants.members.values().any(Process::runs) && count < MAX_WAITING_SCANS {
+        if descendants.members.values().any(Process::runs) && waiting < MAX_WAITING_SCANS {
             std::thread::sleep(Duration::from_micros(100));
             continue;
         }
@@ -101,5 +103,35 @@ pub(super) fn signal(process: Identity, signal: Signal) {
     // The process has ended, or belongs to another user.
     if let Err(error) = sent {
         tracing::debug!(number = process.number, %error, "a process was not signalled");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// A process with a process id that no process has.
+    fn nobody(start: u64) -> Process {
+        let line = format!("{} (sh) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 {start} 0", i32::MAX);
+        Process::parse(i32::MAX, line.as_bytes()).unwrap()
+    }
+
+    /// Processes that start one another and end, on a machine where others end all the while: a scan that finds nothing
+    /// and is not complete may have missed the next.
+    #[test]
+    fn a_missed_scan_is_repeated_however_many_came_before() {
+        let before = u64::from(MAX_WAITING_SCANS) + 5;
+        let (found, failed) = stop(|count, _| {
+            let seen = match u64::from(count) {
+                count if count < before => Some(nobody(count)),
+                count if count == before + 1 => Some(nobody(before)),
+                _ => None,
+            };
+            let members: BTreeMap<_, _> = seen.map(|process| (process.identity, process)).into_iter().collect();
+            Ok((Descendants { members, ended: BTreeSet::new(), is_incomplete: true }, false))
+        });
+        assert!(failed.is_none());
+        assert_eq!(found.len() as u64, before + 1);
     }
 }
