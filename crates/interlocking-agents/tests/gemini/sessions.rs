@@ -1,5 +1,8 @@
 //! Continuing and forking sessions.
 
+use std::fs;
+use std::path::Path;
+
 use interlocking_agents::{AgentErrorKind, Gemini, GeminiSettings, SessionError, SessionId, Turn};
 use interlocking_model_server::{Reaction, Script};
 
@@ -10,20 +13,25 @@ fn counting() -> Script {
     Script::computed(|request| Reaction::text(request.prompts().join(", ")))
 }
 
-/// The session of a fork that knows what was said in its parent, and nothing else. On a busy machine the program loses
-/// the parent's conversation in a few of many hundred forks: then it sends only the new prompt to the model. Such a
-/// fork is repeated.
+/// The session of a fork that knows what was said in its parent, and nothing else.
 async fn fork_that_knows(place: &Place, agent: &Gemini, parent: &SessionId, index: usize) -> SessionId {
     let asked = format!("fork {index}");
-    for _ in 0..3 {
-        let completion = run(agent, place.fork(parent, &asked)).await.0.unwrap();
-        if completion.text.as_deref() == Some(&asked) {
-            continue;
+    let completion = run(agent, place.fork(parent, &asked)).await.0.unwrap();
+    assert_eq!(completion.text, Some(format!("one, two, {asked}")));
+    completion.session
+}
+
+/// Names the files of all sessions as if they had begun earlier. The program then begins another file for a session that it
+/// continues.
+fn make_older(directory: &Path) {
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        let (path, name) = (entry.path(), entry.file_name().into_string().unwrap());
+        if entry.file_type().unwrap().is_dir() {
+            make_older(&path);
+        } else if let Some((_, id)) = name.strip_prefix("session-").and_then(|name| name.rsplit_once('-')) {
+            fs::rename(&path, path.with_file_name(format!("session-2026-01-01T00-00-{id}"))).unwrap();
         }
-        assert_eq!(completion.text, Some(format!("one, two, {asked}")));
-        return completion.session;
     }
-    panic!("three forks of {parent} know nothing of it");
 }
 
 #[tokio::test]
@@ -31,6 +39,7 @@ async fn a_session_goes_on_and_forks_leave_it_as_it_was() {
     let Some(place) = Place::new(counting()) else { return };
     let agent = place.gemini();
     let parent = run(&agent, place.fresh("one")).await.0.unwrap();
+    make_older(&place.home().join("tmp"));
     // By another agent with other settings, as in another process.
     let other = with_key(GeminiSettings { max_steps: Some(5), ..place.settings() });
     let on = run(&other, place.go_on(&parent.session, "two")).await.0.unwrap();
@@ -50,6 +59,8 @@ async fn a_session_goes_on_and_forks_leave_it_as_it_was() {
     assert_eq!(after.text.as_deref(), Some("one, two, three"));
     let child = run(&agent, place.go_on(&sessions[2], "on")).await.0.unwrap();
     assert_eq!(child.text.as_deref(), Some("one, two, fork 1, on"));
+    let grandchild = run(&agent, place.fork(&sessions[3], "again")).await.0.unwrap();
+    assert_eq!(grandchild.text.as_deref(), Some("one, two, fork 2, again"));
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
+use super::record::messages_in;
 use super::settings::{GeminiSettings, configuration};
 use crate::agent::error::AgentErrorKind;
 use crate::drivers::untrusted_files::{self, Search};
@@ -92,13 +93,25 @@ impl Home {
 
 /// Whether a home contains a session.
 pub(super) fn has(home: &Path, session: &SessionId) -> bool {
-    session_file(home, session).is_some()
+    !session_files(home, session).is_empty()
 }
 
 /// The file of a session in a home.
+///
+/// Whenever the program continues a session in a later minute, or copies one, it begins another file for it, in which it writes
+/// no message. The session is in the file with the messages, which is also the one that the program itself continues.
 fn session_file(home: &Path, session: &SessionId) -> Option<PathBuf> {
+    let mut files = session_files(home, session);
+    match files.len() {
+        0 | 1 => files.pop(),
+        _ => files.into_iter().max_by_key(|file| messages_in(file)),
+    }
+}
+
+/// All files of a session in a home.
+fn session_files(home: &Path, session: &SessionId) -> Vec<PathBuf> {
     // The file name contains only the beginning of the id.
-    let short = session.as_str().get(..8)?;
+    let Some(short) = session.as_str().get(..8) else { return Vec::new() };
     let mut search = Search::new();
     let fits = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -110,7 +123,8 @@ fn session_file(home: &Path, session: &SessionId) -> Option<PathBuf> {
         let files = search.entries(&chats).map(|file| file.path());
         candidates.extend(files.filter(fits).take(MOST_CANDIDATES - candidates.len()));
     }
-    candidates.into_iter().find(|path| is_of(path, session))
+    candidates.retain(|path| is_of(path, session));
+    candidates
 }
 
 impl CallHome {
@@ -225,6 +239,23 @@ mod tests {
         assert_eq!(made["model"]["maxSessionTurns"], 3);
         assert_eq!(made["ui"]["theme"], "none");
         assert_eq!(made["mcpServers"], json!({}));
+    }
+
+    #[test]
+    fn the_file_with_the_messages_is_the_sessions() {
+        const NONE: &str =
+            "{\"sessionId\":\"01a203a3-ab4b\"}\n{\"$set\":{\"messages\":[{\"id\":\"x\",\"type\":\"user\"}]}}\n";
+        let directory = tempfile::tempdir().unwrap();
+        let chats = directory.path().join("tmp/work/chats");
+        fs::create_dir_all(&chats).unwrap();
+        let session = SessionId::new("01a203a3-ab4b").unwrap();
+        for number in 0..9 {
+            let file = chats.join(format!("session-{number}-01a203a3.jsonl"));
+            fs::write(&file, format!("{NONE}{{\"id\":\"u\",\"type\":\"user\"}}\n")).unwrap();
+            assert_eq!(session_file(directory.path(), &session), Some(file.clone()));
+            fs::write(&file, NONE).unwrap();
+            assert!(session_file(directory.path(), &session).is_some() && has(directory.path(), &session));
+        }
     }
 
     #[cfg(unix)]

@@ -1,7 +1,7 @@
-//! Reads the tokens of a stopped call from the session's file, because the program does not report them.
+//! Reads a session's file: its messages, and the tokens of a stopped call, because the program does not report them.
 //!
-//! The file contains one JSON object per line, with one for each answer of the model. The object is repeated when the
-//! tools that the answer called have ended.
+//! The file contains one JSON object per line, with one for each message of the user and each answer of the model. An answer
+//! is repeated when the tools that it called have ended.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -73,6 +73,21 @@ impl Mark {
             output_tokens: sum.output_tokens.saturating_add(tokens.output),
         }))
     }
+}
+
+/// The number of messages of the user and of the model in a file.
+pub(super) fn messages_in(file: &Path) -> usize {
+    #[derive(Deserialize)]
+    struct Message {
+        #[serde(rename = "type")]
+        kind: String,
+    }
+    let mut messages = 0;
+    let read = untrusted_files::for_each_line(file, 0..u64::MAX, |_, line| {
+        let message = serde_json::from_slice::<Message>(line);
+        messages += usize::from(message.is_ok_and(|message| ["user", "gemini"].contains(&&*message.kind)));
+    });
+    if read.is_ok() { messages } else { 0 }
 }
 
 /// Visits every answer in a file, with the position of its line. An incomplete last line is skipped.
