@@ -4,6 +4,7 @@
 //! settings can share sessions, each call has its own home, in which the directories for sessions are links to the
 //! common ones.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -120,9 +121,13 @@ fn session_files(home: &Path, session: &SessionId) -> Vec<PathBuf> {
     let mut candidates = Vec::new();
     for workspace in search.directories(&home.join("tmp")) {
         let chats = workspace.join("chats");
-        let files = search.entries(&chats).map(|file| file.path());
-        candidates.extend(files.filter(fits).take(MOST_CANDIDATES - candidates.len()));
+        let files = search.entries(&chats).map(|file| file.path()).filter(fits);
+        candidates.extend(files.map(|path| (path.symlink_metadata().map_or(0, |file| file.len()), path)));
     }
+    // The longest first: those without messages are short, and a session that is continued often has many of them.
+    candidates.sort_by_key(|(length, _)| Reverse(*length));
+    candidates.truncate(MOST_CANDIDATES);
+    let mut candidates: Vec<_> = candidates.into_iter().map(|(_, path)| path).collect();
     candidates.retain(|path| is_of(path, session));
     candidates
 }
@@ -249,7 +254,7 @@ mod tests {
         let chats = directory.path().join("tmp/work/chats");
         fs::create_dir_all(&chats).unwrap();
         let session = SessionId::new("01a203a3-ab4b").unwrap();
-        for number in 0..9 {
+        for number in 0..MOST_CANDIDATES + 9 {
             let file = chats.join(format!("session-{number}-01a203a3.jsonl"));
             fs::write(&file, format!("{NONE}{{\"id\":\"u\",\"type\":\"user\"}}\n")).unwrap();
             assert_eq!(session_file(directory.path(), &session), Some(file.clone()));
@@ -279,7 +284,8 @@ mod tests {
         assert_eq!(home.session_file(&id("5")), None);
         std::os::unix::fs::symlink("work", home.path().join("tmp/z-link")).unwrap();
         for decoy in 0..MOST_CANDIDATES {
-            fs::write(home.path().join(format!("tmp/work/chats/session-{decoy}-01a203a4.jsonl")), "{}").unwrap();
+            let longer = format!("{{}}{}", " ".repeat(99));
+            fs::write(home.path().join(format!("tmp/work/chats/session-{decoy}-01a203a4.jsonl")), longer).unwrap();
         }
         assert_eq!(home.session_file(&id("01a203a3-ab4b-74b1-9e3e-e1d88a5e1064")), Some(file), "no link leads to it");
         fs::create_dir_all(home.path().join("tmp/early/chats")).unwrap();
