@@ -319,15 +319,6 @@ impl<N: Node> Cx<'_, N> {
     pub fn committed(&mut self, workspace: impl Into<String>, id: impl Into<String>) {
         self.effects.list().commits.push(Commit { workspace: workspace.into(), id: id.into() });
     }
-
-    /// The node's workspace, for node kinds, which know their row but not its type.
-    #[doc(hidden)]
-    pub fn workspace_if_any(&self) -> Result<Option<Workspace>, ContextError> {
-        match N::Graph::net().row(N::INDEX).workspace {
-            Some(_) => self.entered.services.workspace(N::INDEX).map(Some),
-            None => Ok(None),
-        }
-    }
 }
 
 /// The executor.
