@@ -30,7 +30,7 @@ pub fn deserialize_output<T: DeserializeOwned>(output: &Value) -> Result<T, Sche
 fn violation(error: &serde_path_to_error::Error<serde_json::Error>) -> SchemaViolation {
     let (path, error) = (pointer(error.path()), error.inner());
     let message = error.to_string();
-    // Where it is in a text that nobody sees.
+    // The position is one in the text made here, which the agent does not see.
     let position = format!(" at line {} column {}", error.line(), error.column());
     SchemaViolation { path, message: message.strip_suffix(&position).unwrap_or(&message).to_owned() }
 }

@@ -15,8 +15,8 @@ use interlocking_core::graph::Graph;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// From this many bytes on, an allocation costs less than moving a task several times. In a build without optimisation, whose own
-/// time counts for more, every task is boxed.
+/// From this many bytes on, an allocation costs less than moving a task several times. A build without optimisation boxes every
+/// task: then tokio's part of a task is compiled once, and not for each graph.
 const LARGE: usize = if cfg!(debug_assertions) { 0 } else { 1_024 };
 
 /// The state of a task. The execution is complete when this is dropped.

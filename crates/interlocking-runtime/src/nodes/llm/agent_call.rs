@@ -1,4 +1,4 @@
-//! An agent's turn.
+//! A turn of a node's agent: what it is asked, in which session and workspace, and what it used.
 
 use crate::context::begun_sessions::BegunSessions;
 use crate::context::services::UntypedServices;
@@ -16,8 +16,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// An agent's turn for an execution of a node, without the types of the node. With it a turn is compiled once, and not for each
-/// node.
+/// A turn of the agent of a node, without the node's types: it is compiled once, and not for each node.
 pub(super) struct AgentCall<'run> {
     pub(super) untyped: &'run UntypedServices,
     pub(super) row: &'static NodeRow,
@@ -28,7 +27,7 @@ pub(super) struct AgentCall<'run> {
 }
 
 /// What an agent did in a turn, or why it has no valid answer.
-pub(super) type Turned = Result<Result<Completion, AgentError>, NodeError>;
+pub(super) type TurnResult = Result<Result<Completion, AgentError>, NodeError>;
 
 impl<'run> AgentCall<'run> {
     /// Lets the node's agent do the turn.
@@ -37,7 +36,7 @@ impl<'run> AgentCall<'run> {
         system: Option<String>,
         prompt: String,
         session: SessionOp,
-    ) -> Pin<Box<dyn Future<Output = Turned> + Send + 'run>> {
+    ) -> Pin<Box<dyn Future<Output = TurnResult> + Send + 'run>> {
         Box::pin(async move {
             let Self { untyped, row, node, execution, make_schema, check } = self;
             let role = row.agent.as_deref().unwrap_or(&row.name);
@@ -51,15 +50,14 @@ impl<'run> AgentCall<'run> {
             let nth = untyped.history().begin_conversation(&by);
             let begun = untyped.history().session(&by, nth, player.agent.name());
             let fresh = begun.is_some().then(|| session.clone());
+            let workspace = match row.workspace {
+                Some(_) => Some(untyped.workspace(row)?.path),
+                None => None,
+            };
             let turn = Turn {
                 system,
                 schema: Some(untyped.schema(execution.node, make_schema)?),
-                workspace: row
-                    .workspace
-                    .as_ref()
-                    .map(|_| untyped.workspace(row))
-                    .transpose()?
-                    .map(|workspace| workspace.path),
+                workspace,
                 read_only: row.read_only,
                 sandbox: isolation::sandbox(&untyped.settings, untyped.net, row)?,
                 model: player.model.clone().or_else(|| row.model.clone()),
