@@ -58,11 +58,12 @@ async fn a_run_that_is_refused_makes_no_file_of_events_and_leaves_the_one_that_i
     let program = Program::new();
     let before = told(&program, &["run", "--run-id", "r1", "--input", "\"tides\""], 3).await;
     let journal = SqliteJournal::open(program.place.path().join("journal")).unwrap();
-    let mut claim = Some(journal.claim(&"r1".parse().unwrap()).await.unwrap());
+    // When the journal is closed, too, its claim has been released, and not only asked to be.
+    let mut held = Some((journal.claim(&"r1".parse().unwrap()).await.unwrap(), journal));
     let file = program.place.path().join("other.jsonl");
     let run = ["run", "--run-id", "r1", "--input", "\"tides\""];
     for (words, exit) in [(&["resume", "r1"][..], 7), (&run, 7), (&run, 2)] {
-        claim = claim.filter(|_| exit == 7);
+        held = held.filter(|_| exit == 7);
         assert_eq!(told(&program, words, exit).await, before, "{words:?}");
         let ran = program.call(&[words, &["--events", file.to_str().unwrap()]].concat()).await;
         assert_eq!((ran.exit, file.exists()), (exit, false), "{ran:?}");
