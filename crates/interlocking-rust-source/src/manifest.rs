@@ -20,7 +20,8 @@ const OF_A_PACKAGE: [&str; 5] = ["description", "keywords", "categories", "readm
 /// Code that runs while a package is built, according to its manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BuildTime {
-    /// The path of the build script, relative to the manifest, if the manifest names it.
+    /// The build script, if the manifest names one in the repository: its path relative to the repository's top, without `.` and
+    /// `..`.
     pub script: Option<String>,
     /// Whether the package is a procedural macro crate.
     pub is_procedural: bool,
@@ -65,14 +66,31 @@ pub fn manifest_changes(path: &str, before: Option<&str>, now: &str, allowed: &[
     changed.iter().map(named).filter(|found| !allowed.contains(&found.construct)).collect()
 }
 
-/// The code that runs while a package with this manifest is built.
-pub fn build_time(manifest: &str) -> BuildTime {
+/// The code that runs while the package with this manifest is built. `directory` is the manifest's, relative to the repository's top;
+/// empty at the top.
+pub fn build_time(directory: &str, manifest: &str) -> BuildTime {
     let table: Table = manifest.parse().unwrap_or_default();
-    let of = |section: &str, name: &str| table.get(section).and_then(|section| section.get(name)).cloned();
+    let of = |section: &str, name: &str| table.get(section).and_then(|section| section.get(name));
+    let is_true = |name: &&str| of("lib", name) == Some(&Value::Boolean(true));
+    let types = ["crate-type", "crate_type"].iter().filter_map(|name| of("lib", name)?.as_array()).flatten();
     BuildTime {
-        script: of("package", "build").and_then(|script| Some(script.as_str()?.to_owned())),
-        is_procedural: ["proc-macro", "proc_macro"].iter().any(|name| of("lib", name) == Some(Value::Boolean(true))),
+        script: of("package", "build").and_then(Value::as_str).and_then(|script| path_below_top(directory, script)),
+        is_procedural: ["proc-macro", "proc_macro"].iter().any(|name| is_true(name))
+            || types.into_iter().any(|kind| kind.as_str() == Some("proc-macro")),
     }
+}
+
+/// The path relative to the top of what is at `path` relative to a directory; `None` if that is not below the top.
+fn path_below_top(directory: &str, path: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in directory.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    (!path.starts_with('/')).then(|| parts.join("/"))
 }
 
 /// The name by which other crates and integration tests import a package's library.
@@ -149,9 +167,26 @@ mod tests {
 
     #[test]
     fn what_runs_while_it_is_built_is_known() {
-        let script = build_time("[package]\nbuild = \"src/gen.rs\"\n");
-        assert_eq!(script, BuildTime { script: Some("src/gen.rs".to_owned()), is_procedural: false });
-        assert!(build_time("[lib]\nproc-macro = true\n").is_procedural);
-        assert_eq!(build_time(BEFORE), BuildTime::default());
+        let script = |directory, path: &str| {
+            let found = build_time(directory, &format!("[package]\nbuild = \"{path}\"\n"));
+            assert!(!found.is_procedural);
+            found.script
+        };
+        for (directory, path, from_top) in [
+            ("", "src/gen.rs", Some("src/gen.rs")),
+            ("a/b", "src/gen.rs", Some("a/b/src/gen.rs")),
+            ("a/b", "./src/./gen.rs", Some("a/b/src/gen.rs")),
+            ("a/b", "../src//gen.rs", Some("a/src/gen.rs")),
+            ("a", "../../gen.rs", None),
+            ("", "/gen.rs", None),
+        ] {
+            assert_eq!(script(directory, path).as_deref(), from_top, "{directory:?} {path}");
+        }
+        for procedural in ["proc-macro = true", "proc_macro = true", "crate-type = [\"proc-macro\"]"] {
+            let found = build_time("", &format!("[lib]\n{procedural}\n"));
+            assert_eq!(found, BuildTime { script: None, is_procedural: true }, "{procedural}");
+        }
+        assert!(!build_time("", "[lib]\ncrate-type = [\"rlib\"]\n").is_procedural);
+        assert_eq!(build_time("", BEFORE), BuildTime::default());
     }
 }

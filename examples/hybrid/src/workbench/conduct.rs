@@ -113,7 +113,7 @@ impl Workbench {
         for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
             let manifest = directory.join("Cargo.toml");
             let Some(bytes) = self.file_at(self.run.base, &manifest.to_string_lossy()).await? else { continue };
-            let found = build_time(&String::from_utf8_lossy(&bytes));
+            let found = build_time(&directory.to_string_lossy(), &String::from_utf8_lossy(&bytes));
             let own = |path: &&String| Path::new(path.as_str()).starts_with(directory) && path.ends_with(".rs");
             if found.is_procedural {
                 return Ok(changed
@@ -121,7 +121,7 @@ impl Workbench {
                     .find(|path| own(path) && Territory::of(path, spec) != Territory::Tests)
                     .cloned());
             }
-            return Ok(found.script.map(|script| directory.join(script).to_string_lossy().into_owned()));
+            return Ok(found.script);
         }
         Ok(None)
     }

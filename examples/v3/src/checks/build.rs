@@ -52,13 +52,12 @@ fn runs_at_build_time(repository: &Repository, commit: CommitId, path: &str) -> 
     let mut directory = path;
     while !directory.is_empty() {
         directory = directory.rsplit_once('/').map_or("", |(directory, _)| directory);
-        let inside = |name: &str| if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+        let manifest = if directory.is_empty() { "Cargo.toml".to_owned() } else { format!("{directory}/Cargo.toml") };
         // A path that is not a valid repository path was not made through it.
-        let Ok(manifest) = inside("Cargo.toml").parse() else { return Ok(true) };
+        let Ok(manifest) = manifest.parse() else { return Ok(true) };
         if let Some(manifest) = text_at(repository, commit, &manifest)? {
-            let found = build_time(&manifest);
-            let is_script = |script: String| inside(script.trim_start_matches("./")) == path;
-            return Ok(found.is_procedural || found.script.is_some_and(is_script));
+            let found = build_time(directory, &manifest);
+            return Ok(found.is_procedural || found.script.as_deref() == Some(path));
         }
     }
     Ok(false)

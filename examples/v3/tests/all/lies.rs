@@ -229,7 +229,7 @@ async fn an_unfinished_implementation_that_changes_tests() {
 async fn packages() -> Project {
     let file = |path, contents| EmbeddedFile { path, contents };
     Project::of(&[
-        file("Cargo.toml", "[package]\nname = \"top\"\nbuild = \"src/generate.rs\"\n"),
+        file("Cargo.toml", "[package]\nname = \"top\"\nbuild = \"./src/./generate.rs\"\n"),
         file("src/generate.rs", "fn main() {}\n"),
         file("macros/Cargo.toml", "[package]\nname = \"macros\"\n\n[lib]\nproc-macro = true\n"),
         file("macros/src/lib.rs", ""),

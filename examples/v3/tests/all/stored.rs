@@ -11,7 +11,7 @@ use interlocking::runtime::journal::{Digest, Entry, RecordedPayload};
 use interlocking::sqlite::{Holds, SqliteJournal};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use v3::types::outcome::V3Outcome;
 
@@ -57,7 +57,6 @@ async fn what_nodes_hand_on_is_stored_by_its_content() {
     {
         assert!(nodes.contains(node), "{node}: {nodes:?}");
     }
-    let mut texts = BTreeMap::new();
     for (run, node, digest) in &travelled {
         let text = journal.fetch(run, &[*digest]).await.unwrap().remove(0);
         // V3-144
@@ -66,11 +65,10 @@ async fn what_nodes_hand_on_is_stored_by_its_content() {
         // V3-149: it is what was written, byte for byte.
         let value: Value = serde_json::from_str(&text).unwrap();
         assert!(value.is_object(), "{node}: {text}");
-        // V3-147: one digest, one content.
-        assert_eq!(texts.entry(*digest).or_insert_with(|| text.clone()), &text);
     }
-    // The queue passes its input on: twice in transit, and once in the store.
-    assert!(texts.len() < travelled.len(), "{} of {}", texts.len(), travelled.len());
+    // V3-147: the queue passes its input on, so that is twice in transit, and once in the store.
+    let stored: BTreeSet<Digest> = travelled.iter().map(|(.., digest)| *digest).collect();
+    assert!(stored.len() < travelled.len(), "{} of {}", stored.len(), travelled.len());
     assert_eq!(journal.check().await.unwrap(), [""; 0]);
 }
 
