@@ -71,12 +71,11 @@ pub fn manifest_changes(path: &str, before: Option<&str>, now: &str, allowed: &[
 pub fn build_time(directory: &str, manifest: &str) -> BuildTime {
     let table: Table = manifest.parse().unwrap_or_default();
     let of = |section: &str, name: &str| table.get(section).and_then(|section| section.get(name));
-    let is_true = |name: &&str| of("lib", name) == Some(&Value::Boolean(true));
-    let types = ["crate-type", "crate_type"].iter().filter_map(|name| of("lib", name)?.as_array()).flatten();
+    let mut types = ["crate-type", "crate_type"].iter().filter_map(|name| of("lib", name)?.as_array()).flatten();
     BuildTime {
         script: of("package", "build").and_then(Value::as_str).and_then(|script| path_below_top(directory, script)),
-        is_procedural: ["proc-macro", "proc_macro"].iter().any(|name| is_true(name))
-            || types.into_iter().any(|kind| kind.as_str() == Some("proc-macro")),
+        is_procedural: ["proc-macro", "proc_macro"].iter().any(|name| of("lib", name) == Some(&Value::Boolean(true)))
+            || types.any(|kind| kind.as_str() == Some("proc-macro")),
     }
 }
 
