@@ -28,10 +28,12 @@
 //!
 //! An agent may have written the project's files. A server only reads them: its sandbox allows the project, what the language's
 //! tools need, and a temporary directory, without the network. [`ServerProgram::rust_analyzer`] runs no build scripts, no
-//! procedural macros, and no toolchain that the project names by a path.
+//! procedural macros, and no toolchain that the project names by a path. This crate reads a file outside of that sandbox only if it is a
+//! regular file, of limited size, and reached through no link below the project's directory.
 
 mod intelligence;
 mod error;
+mod project_file;
 
 mod rust_syntax;
 mod server;

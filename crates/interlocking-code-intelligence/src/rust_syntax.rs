@@ -2,6 +2,7 @@
 
 use crate::error::CodeError;
 use crate::intelligence::{Call, CodeIntelligence, OutgoingCalls, Position, Provider, Symbol, SymbolKind};
+use crate::project_file;
 use async_trait::async_trait;
 use interlocking_rust_source::{SourceSymbol, Sources, TestFile, symbols};
 use std::path::{Path, PathBuf};
@@ -28,10 +29,8 @@ impl RustSyntax {
         Self { provider, ..self }
     }
 
-    async fn read(&self, file: &Path) -> Result<String, CodeError> {
-        let read = tokio::fs::read(self.root.join(file)).await;
-        let bytes = read.map_err(|source| CodeError::Unreadable { file: file.to_owned(), source })?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    fn read(&self, file: &Path) -> Result<String, CodeError> {
+        project_file::read(&self.root, file)
     }
 }
 
@@ -42,12 +41,12 @@ impl CodeIntelligence for RustSyntax {
     }
 
     async fn document_symbols(&self, file: &Path) -> Result<Vec<Symbol>, CodeError> {
-        let text = self.read(file).await?;
+        let text = self.read(file)?;
         Ok(symbols(&file.to_string_lossy(), &text)?.into_iter().map(symbol).collect())
     }
 
     async fn outgoing_calls(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {
-        let (implementation, tests) = (self.read(&self.implementation).await?, self.read(file).await?);
+        let (implementation, tests) = (self.read(&self.implementation)?, self.read(file)?);
         let (path, tests_path) = (self.implementation.to_string_lossy(), file.to_string_lossy());
         let defined = symbols(&path, &implementation)?;
         let sources = Sources {

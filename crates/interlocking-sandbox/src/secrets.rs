@@ -2,7 +2,12 @@
 //!
 //! The files belong to the user, so this finds secrets in their usual places, not secrets that are hidden on purpose.
 
+use std::fs::OpenOptions;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+/// The most bytes of a settings file that are read: 1 MiB.
+const MOST: u64 = 1 << 20;
 
 /// A settings file that a preset grants if it contains no secrets.
 #[derive(Debug, Clone)]
@@ -26,9 +31,9 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or cannot be parsed and so may contain secrets.
+    /// The file cannot be read or parsed, is no regular file, or is larger than 1 MiB, and so may contain secrets.
     pub(crate) fn secrets(&self) -> Result<Vec<String>, String> {
-        let text = match std::fs::read(&self.path) {
+        let text = match read(&self.path) {
             Err(error) if is_absent(&self.path, &error) => return Ok(Vec::new()),
             read => String::from_utf8_lossy(&read.map_err(|error| error.to_string())?).into_owned(),
         };
@@ -42,6 +47,29 @@ impl Settings {
             Format::Git => Ok(in_git(&text)),
         }
     }
+}
+
+/// Reads a settings file. A directory above a place may be writable for other users, so the file can be anything.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::OFlags;
+        // Opening a pipe does not wait for a writer.
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut contents = Vec::new();
+    file.take(MOST + 1).read_to_end(&mut contents)?;
+    if contents.len() as u64 > MOST {
+        return Err(io::Error::other(format!("it is larger than {MOST} bytes")));
+    }
+    Ok(contents)
 }
 
 fn is_absent(path: &Path, error: &std::io::Error) -> bool {
@@ -209,5 +237,22 @@ mod tests {
         assert_eq!(Settings::new(&path, Format::Cargo).secrets(), Ok(Vec::new()));
         std::fs::write(&path, "token = ").unwrap();
         assert!(Settings::new(&path, Format::Cargo).secrets().is_err());
+    }
+
+    /// Another user may have put them into a directory above the place.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_a_device_and_a_huge_file_are_refused_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        std::os::unix::fs::symlink("/dev/zero", at("device")).unwrap();
+        std::fs::File::create(at("huge")).unwrap().set_len(1 << 40).unwrap();
+        std::fs::create_dir(at("directory")).unwrap();
+        let refused = |name| Settings::new(at(name), Format::Cargo).secrets().unwrap_err();
+        assert_eq!(refused("pipe"), "it is no regular file");
+        assert_eq!(refused("device"), "it is no regular file");
+        assert_eq!(refused("huge"), "it is larger than 1048576 bytes");
+        assert_eq!(Settings::new(at("directory"), Format::Cargo).secrets(), Ok(Vec::new()));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::messages::{Incoming, ServerStatus};
 use crate::error::CodeError;
-use interlocking_agents::program::{Line, Running};
+use interlocking_agents::program::{Line, Running, StopTimeouts};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io;
@@ -13,6 +13,9 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// The longest message, in bytes.
 pub(super) const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// How long a server that has closed its input or output has to end.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The readiness that a server reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,11 +133,7 @@ impl Actor {
         };
         let reason = match reason {
             Over::Broken(reason) => reason,
-            Over::Ended => match self.running.end().await {
-                Ok(end) if end.stderr.is_empty() => "it says nothing".to_owned(),
-                Ok(end) => end.stderr,
-                Err(error) => error.to_string(),
-            },
+            Over::Ended => end(self.running).await,
         };
         *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
         // Set before the channels close, which wakes the callers that wait for answers.
@@ -197,6 +196,20 @@ impl Actor {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// Waits until a server has ended, and returns its last words. One that has closed its input or output and does not end is stopped.
+async fn end(mut running: Running) -> String {
+    let is_ending = tokio::time::timeout(END_TIMEOUT, running.wait()).await.is_ok();
+    if !is_ending && let Err(error) = running.stop(&StopTimeouts::DEFAULT).await {
+        return error.to_string();
+    }
+    match running.end().await {
+        Ok(end) if !end.stderr.is_empty() => end.stderr,
+        Ok(_) if is_ending => "it says nothing".to_owned(),
+        Ok(_) => "it closed its input or output, did not end, and was stopped".to_owned(),
+        Err(error) => error.to_string(),
     }
 }
 

@@ -3,11 +3,11 @@
 use super::messages::WirePosition;
 use crate::error::CodeError;
 use crate::intelligence::Position;
+use crate::project_file::{path_of, read, read_anywhere};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The characters that are escaped in the path of a URI.
@@ -31,21 +31,14 @@ impl Documents {
         Self { root, language, is_utf8, open: HashMap::new() }
     }
 
-    fn path(&self, file: &Path) -> Result<PathBuf, CodeError> {
-        let is_within = file.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if is_within { Ok(self.root.join(file)) } else { Err(CodeError::OutsideProject(file.to_owned())) }
-    }
-
     pub(super) fn uri(&self, file: &Path) -> Result<String, CodeError> {
-        Ok(uri_of(&self.path(file)?))
+        Ok(uri_of(&path_of(&self.root, file)?))
     }
 
     /// The text of a file on disk, and the notification that gives the server the same text, if it does not have it.
     pub(super) fn open(&mut self, file: &Path) -> Result<(Arc<str>, Option<Notification>), CodeError> {
-        let path = self.path(file)?;
-        let text: Arc<str> =
-            read(&path).map_err(|source| CodeError::Unreadable { file: file.to_owned(), source })?.into();
-        let uri = uri_of(&path);
+        let text: Arc<str> = read(&self.root, file)?.into();
+        let uri = self.uri(file)?;
         let told = match self.open.get_mut(file) {
             Some((_, known)) if *known == text => None,
             Some((version, known)) => {
@@ -69,9 +62,11 @@ impl Documents {
         const CREATED: u8 = 1;
         const CHANGED: u8 = 2;
         const DELETED: u8 = 3;
-        let path = self.path(file)?;
+        let path = path_of(&self.root, file)?;
         let was_open = self.open.contains_key(file);
-        let change = match (path.is_file(), was_open) {
+        // A link counts as no file, because its text is not read.
+        let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+        let change = match (is_file, was_open) {
             (true, true) => CHANGED,
             (true, false) => CREATED,
             (false, _) => DELETED,
@@ -120,19 +115,10 @@ impl Documents {
     pub(super) fn place_of(&self, uri: &str, at: WirePosition) -> (PathBuf, Position) {
         let path = uri.strip_prefix("file://").unwrap_or(uri);
         let path = PathBuf::from(&*percent_decode_str(path).decode_utf8_lossy());
-        let text = if self.is_utf8 { String::new() } else { read(&path).unwrap_or_default() };
+        let text = if self.is_utf8 { String::new() } else { read_anywhere(&path).unwrap_or_default() };
         let position = self.position(&text, at);
         (path.strip_prefix(&self.root).map(Path::to_owned).unwrap_or(path), position)
     }
-}
-
-/// The text of a file, with invalid UTF-8 replaced. Fails if the file is larger than `MAX_BYTES`.
-fn read(path: &Path) -> std::io::Result<String> {
-    let length = fs::metadata(path)?.len();
-    if length > interlocking_rust_source::MAX_BYTES as u64 {
-        return Err(std::io::Error::other(format!("it has {length} bytes, which is more than is looked at")));
-    }
-    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
 }
 
 pub(super) fn uri_of(path: &Path) -> String {

@@ -125,6 +125,15 @@ async fn a_server_that_goes_wrong_later_is_told_of() {
     let code = start(&project, &script(&programs, &answering(capable, &then))).await.unwrap();
     let error = code.document_symbols(file).await.unwrap_err();
     assert_eq!(error.to_string(), "Pyright has ended: out of memory");
+    let code = start(&project, &script(&programs, &answering(capable, "exec >&-; sleep 600"))).await.unwrap();
+    let error = loop {
+        match code.document_symbols(file).await.unwrap_err() {
+            // Until it is stopped, as it has not ended a second later.
+            CodeError::TimedOut { .. } => {}
+            error => break error,
+        }
+    };
+    assert_eq!(error.to_string(), "Pyright has ended: it closed its input or output, did not end, and was stopped");
     let code = start(&project, &script(&programs, &answering(capable, "sleep 9"))).await.unwrap();
     let error = code.document_symbols(file).await.unwrap_err();
     assert_eq!(error.to_string(), "Pyright did not answer textDocument/documentSymbol within 1 s");
