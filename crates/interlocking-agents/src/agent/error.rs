@@ -272,7 +272,9 @@ impl<K: Into<AgentErrorKind>> From<K> for AgentError {
 }
 
 fn listed(violations: &[SchemaViolation]) -> String {
-    violations.iter().map(SchemaViolation::to_string).collect::<Vec<_>>().join("; ")
+    let mut list = violations.iter().map(SchemaViolation::to_string).collect::<Vec<_>>().join("; ");
+    shorten(&mut list, LONGEST_REASON);
+    list
 }
 
 fn reminded(nudges: u32) -> String {

@@ -14,6 +14,7 @@ use super::error::{CassetteError, of_workspace};
 use super::placeholders::{NoValue, Varying};
 use super::snapshot::{Snapshot, mode};
 use super::text::Text;
+use crate::drivers::untrusted_files;
 
 /// An entry of a workspace that a call has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,13 +71,15 @@ enum Content {
 pub(super) struct Scope {
     /// Names of entries that are left out, at any depth.
     pub(super) without: BTreeSet<OsString>,
-    /// The limit for all changed files of a call together, in bytes.
+    /// The limit for all changed files of a call together, in bytes. A larger file is not read.
     pub(super) limit: u64,
 }
 
 impl Scope {
+    /// The workspace before a call.
     pub(super) fn take_snapshot(&self, workspace: Option<&Path>) -> Result<Snapshot, CassetteError> {
-        workspace.map_or_else(|| Ok(Snapshot::default()), |workspace| Snapshot::take(workspace, &self.without))
+        let Some(workspace) = workspace else { return Ok(Snapshot::default()) };
+        Snapshot::take(workspace, &self.without, self.limit)
     }
 
     /// What has changed since `before`: removed entries first, then the written ones in the order of their paths.
@@ -87,7 +90,7 @@ impl Scope {
         varying: &Varying<'_>,
     ) -> Result<Vec<Change>, CassetteError> {
         let Some(workspace) = workspace else { return Ok(Vec::new()) };
-        let found = before.compared_with(&self.take_snapshot(Some(workspace))?, workspace)?;
+        let found = before.compared_with(&Snapshot::take(workspace, &self.without, 0)?, workspace)?;
         self.weigh(workspace, &found.written)?;
         let mut changes = Vec::new();
         // Entries of a directory come before the directory itself.
@@ -96,7 +99,7 @@ impl Scope {
         }
         for path in &found.written {
             let file = workspace.join(path);
-            match read(&file, WorkspacePath::of(path)?, varying) {
+            match read(&file, WorkspacePath::of(path)?, self.limit, varying) {
                 Ok(change) => changes.push(change),
                 // The file has gone since the snapshot: another process still works there, and the file is not a result
                 // of the call.
@@ -109,7 +112,7 @@ impl Scope {
 
     fn weigh(&self, workspace: &Path, written: &[PathBuf]) -> Result<(), CassetteError> {
         let size = |path: &&PathBuf| fs::symlink_metadata(workspace.join(path)).map_or(0, |metadata| metadata.len());
-        let bytes = written.iter().map(|path| size(&path)).sum();
+        let bytes = written.iter().map(|path| size(&path)).fold(0, u64::saturating_add);
         match written.iter().max_by_key(size) {
             Some(largest) if bytes > self.limit => {
                 Err(CassetteError::TooLarge { bytes, limit: self.limit, largest: largest.clone() })
@@ -119,7 +122,7 @@ impl Scope {
     }
 }
 
-fn read(file: &Path, path: WorkspacePath, varying: &Varying<'_>) -> io::Result<Change> {
+fn read(file: &Path, path: WorkspacePath, limit: u64, varying: &Varying<'_>) -> io::Result<Change> {
     let metadata = fs::symlink_metadata(file)?;
     if metadata.is_dir() {
         return Ok(Change { path, mode: None, now: Now::Directory });
@@ -129,7 +132,9 @@ fn read(file: &Path, path: WorkspacePath, varying: &Varying<'_>) -> io::Result<C
         let target = target.to_str().ok_or_else(|| io::Error::other("a link to a path that is no text"))?;
         return Ok(Change { path, mode: None, now: Now::Link(Text(varying.encoded(target))) });
     }
-    let now = match String::from_utf8(fs::read(file)?) {
+    // The file may have been replaced by a pipe since, or may be growing.
+    let content = untrusted_files::read(file, limit.min(u64::MAX - 1))?;
+    let now = match String::from_utf8(content) {
         Ok(text) => Now::Text(Text(varying.encoded(&text))),
         Err(error) => Now::Bytes(STANDARD.encode(varying.redacted(error.as_bytes()))),
     };

@@ -94,7 +94,7 @@ impl Recorder {
         self
     }
 
-    /// The same with another limit, in bytes, for the files that one call changes.
+    /// The same with another limit, in bytes, for the files that one call changes. A larger file is not read.
     #[must_use]
     pub fn with_limit(mut self, bytes: u64) -> Self {
         self.scope.limit = bytes;

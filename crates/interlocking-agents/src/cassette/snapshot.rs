@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::error::{CassetteError, of_workspace};
+use crate::drivers::untrusted_files;
 
 /// How old a change must be for a file's times to be reliable. The clock of a file system ticks every few milliseconds,
-/// so a file that was just changed can be changed again without a change of its times. Such a file is read instead.
-/// (Git has the same problem with racy entries of its index.)
+/// so a file that was just changed can be changed again without a change of its times. Such a file is read instead,
+/// unless it is too large to be recorded. (Git has the same problem with racy entries of its index.)
 const FRESH: Duration = Duration::from_millis(100);
 
 /// The first bytes of the tag file in a cache directory, such as that of a build; see <https://bford.info/cachedir/>.
@@ -22,6 +23,7 @@ const CACHE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 #[derive(Debug, Default)]
 pub(super) struct Snapshot(BTreeMap<PathBuf, Entry>);
 
+/// An entry. A file has the digest of its content if its times are not reliable.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     Directory,
@@ -50,10 +52,13 @@ pub(super) struct Differences {
 impl Snapshot {
     /// Scans `workspace`, except for git's own directories, caches and entries with these names. Links are not
     /// followed, and anything other than files, directories and links is ignored.
-    pub(super) fn take(workspace: &Path, without: &BTreeSet<OsString>) -> Result<Self, CassetteError> {
+    ///
+    /// Freshly changed files are read if they have at most `longest` bytes: 0 for a snapshot that is only compared with
+    /// an earlier one.
+    pub(super) fn take(workspace: &Path, without: &BTreeSet<OsString>, longest: u64) -> Result<Self, CassetteError> {
         let mut snapshot = Self::default();
         if workspace.is_dir() {
-            snapshot.enter(workspace, Path::new(""), without, SystemTime::now())?;
+            snapshot.enter(workspace, Path::new(""), without, longest, SystemTime::now())?;
         }
         Ok(snapshot)
     }
@@ -63,6 +68,7 @@ impl Snapshot {
         workspace: &Path,
         directory: &Path,
         without: &BTreeSet<OsString>,
+        longest: u64,
         now: SystemTime,
     ) -> Result<(), CassetteError> {
         let here = workspace.join(directory);
@@ -74,7 +80,7 @@ impl Snapshot {
                 continue;
             }
             let (path, relative) = (found.path(), directory.join(&name));
-            let entry = match look(&path, now) {
+            let entry = match look(&path, longest, now) {
                 Ok(Some(entry)) => entry,
                 // The entry is neither a file nor a directory nor a link, or it was removed during the scan.
                 Ok(None) => continue,
@@ -85,7 +91,7 @@ impl Snapshot {
                 if is_cache(&path) {
                     continue;
                 }
-                self.enter(workspace, &relative, without, now)?;
+                self.enter(workspace, &relative, without, longest, now)?;
             }
             self.0.insert(relative, entry);
         }
@@ -130,21 +136,23 @@ impl Entry {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
-    /// Whether `now`, the entry at `file`, equals this entry.
+    /// Whether `now`, the entry at `file`, equals this entry. A file that has gone since does not.
     fn is_same(&self, now: &Self, file: &Path) -> io::Result<bool> {
         let Self::File { stamp, mode, digest } = self else { return Ok(self == now) };
-        let Self::File { stamp: stamp_now, mode: mode_now, digest: digest_now } = now else { return Ok(false) };
+        let Self::File { stamp: stamp_now, mode: mode_now, .. } = now else { return Ok(false) };
         if mode != mode_now || stamp.size != stamp_now.size {
             return Ok(false);
         }
-        match digest {
-            Some(digest) => Ok(*digest == digest_now.map_or_else(|| digest_of(file), Ok)?),
-            None => Ok(stamp == stamp_now),
+        let Some(digest) = digest else { return Ok(stamp == stamp_now) };
+        match digest_of(file, stamp.size) {
+            Ok(digest_now) => Ok(*digest == digest_now),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
         }
     }
 }
 
-fn look(path: &Path, now: SystemTime) -> io::Result<Option<Entry>> {
+fn look(path: &Path, longest: u64, now: SystemTime) -> io::Result<Option<Entry>> {
     let metadata = fs::symlink_metadata(path)?;
     if metadata.is_dir() {
         return Ok(Some(Entry::Directory));
@@ -156,7 +164,8 @@ fn look(path: &Path, now: SystemTime) -> io::Result<Option<Entry>> {
         return Ok(None);
     }
     let stamp = stamp(&metadata);
-    let digest = if is_fresh(&stamp, now) { Some(digest_of(path)?) } else { None };
+    let is_read = stamp.size <= longest && is_fresh(&stamp, now);
+    let digest = if is_read { Some(digest_of(path, stamp.size)?) } else { None };
     Ok(Some(Entry::File { stamp, mode: mode(&metadata), digest }))
 }
 
@@ -193,8 +202,10 @@ pub(super) fn mode(metadata: &Metadata) -> u32 {
     if metadata.permissions().readonly() { 0o444 } else { 0o644 }
 }
 
-fn digest_of(file: &Path) -> io::Result<u64> {
-    let (mut file, mut hasher, mut piece) = (fs::File::open(file)?, DefaultHasher::new(), vec![0; 64 * 1024]);
+/// The digest of the first `size` bytes: the file may be growing.
+fn digest_of(file: &Path, size: u64) -> io::Result<u64> {
+    let mut file = untrusted_files::open(file)?.take(size);
+    let (mut hasher, mut piece) = (DefaultHasher::new(), vec![0; 64 * 1024]);
     loop {
         match file.read(&mut piece)? {
             0 => return Ok(hasher.finish()),
@@ -206,7 +217,7 @@ fn digest_of(file: &Path) -> io::Result<u64> {
 fn is_cache(directory: &Path) -> bool {
     let read = || -> io::Result<bool> {
         let mut tag = vec![0; CACHE.len()];
-        fs::File::open(directory.join("CACHEDIR.TAG"))?.read_exact(&mut tag)?;
+        untrusted_files::open(&directory.join("CACHEDIR.TAG"))?.read_exact(&mut tag)?;
         Ok(tag == CACHE)
     };
     read().unwrap_or(false)
@@ -218,9 +229,9 @@ mod tests {
 
     fn differences(workspace: &Path, act: impl FnOnce()) -> Differences {
         let without = BTreeSet::from([OsString::from("node_modules")]);
-        let before = Snapshot::take(workspace, &without).unwrap();
+        let before = Snapshot::take(workspace, &without, 1 << 20).unwrap();
         act();
-        before.compared_with(&Snapshot::take(workspace, &without).unwrap(), workspace).unwrap()
+        before.compared_with(&Snapshot::take(workspace, &without, 0).unwrap(), workspace).unwrap()
     }
 
     fn paths<const N: usize>(paths: [&str; N]) -> Vec<PathBuf> {
@@ -289,6 +300,22 @@ mod tests {
         });
         let (removed, written) = (paths(["other"]), paths(["link", "other", "root", "script"]));
         assert_eq!(found, Differences { removed, written });
+    }
+
+    /// Opening the pipe would wait for a writer, and reading the file would take hours.
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_named_like_a_tag_and_a_huge_file_are_not_read() {
+        let workspace = tempfile::tempdir().unwrap();
+        let at = |path: &str| workspace.path().join(path);
+        let found = differences(workspace.path(), || {
+            fs::create_dir(at("x")).unwrap();
+            let made = std::process::Command::new("mkfifo").arg(at("x/CACHEDIR.TAG")).status().unwrap();
+            assert!(made.success());
+            fs::File::create(at("huge")).unwrap().set_len(1 << 40).unwrap();
+        });
+        assert_eq!(found.written, paths(["huge", "x"]), "a pipe is not recorded, so its directory is empty");
+        assert_eq!(differences(workspace.path(), || {}), Differences::default());
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::conversation::decision::{Decision, DecisionTool};
 use crate::conversation::interrupt::Interrupt;
 use crate::conversation::nudge::{NudgeReason, Nudges};
 use crate::drivers::event_meter::EventMeter;
-use crate::schema::SchemaViolation;
+use crate::schema::{SchemaViolation, limited};
 use crate::sessions::SessionHold;
 use crate::sessions::lost_session::LostSession;
 use crate::sessions::session::{SessionOp, Slug};
@@ -77,7 +77,8 @@ impl<'a> Conversation<'a> {
     }
 
     /// The same with a check of the outputs that fit the schema; what it finds is corrected like a violation of the
-    /// schema. See [`deserializes_as`](crate::deserializes_as).
+    /// schema, and as many are listed as [of a schema](crate::Schema::violations). See
+    /// [`deserializes_as`](crate::deserializes_as).
     pub fn with_check(self, check: impl Fn(&Value) -> Vec<SchemaViolation> + Send + Sync + 'a) -> Self {
         Self { check: Some(Box::new(check)), ..self }
     }
@@ -171,6 +172,7 @@ impl<'a> Conversation<'a> {
                             violations.map(|violation| tool.violation_of_input(violation)).collect()
                         }
                     };
+                    let violations = limited(violations);
                     if violations.is_empty() {
                         let output = reply.output.unwrap_or(Value::Null);
                         let (session, text) = (reply.session, reply.text);

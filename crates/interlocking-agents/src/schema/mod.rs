@@ -10,8 +10,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::drivers::shortened::{LONGEST_REASON, shorten};
+
 /// The longest message of a violation, in characters; validators quote the whole invalid value.
 const LONGEST_MESSAGE: usize = 400;
+
+/// The maximum length of the hints that are added to a message, in bytes.
+const LONGEST_HINTS: usize = 1_000;
+
+/// How many violations are listed, and how many bytes of them: they are sent to the model, reported and stored. A small
+/// value can have very many.
+const MOST: usize = 50;
+const MOST_BYTES: usize = 16 * 1024;
 
 /// A JSON schema with its compiled validator. Make one per type and share it in an `Arc`.
 ///
@@ -45,7 +55,7 @@ pub enum SchemaError {
 /// One violation of a schema by a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaViolation {
-    /// JSON pointer into the value, such as `/chapters/0/title`; empty for the whole value.
+    /// JSON pointer into the value, such as `/chapters/0/title`; empty for the whole value. A very long one is cut.
     pub path: String,
     /// What is wrong at that place.
     pub message: String,
@@ -74,11 +84,15 @@ impl Schema {
         &self.value
     }
 
-    /// All violations of the schema by `output`, sorted by place; empty if it is valid.
+    /// The violations of the schema by `output`, sorted by place; empty if it is valid.
+    ///
+    /// At most 50 are listed, 16 KiB in all; if there are more, one more violation at the end says so. Long places and
+    /// messages are cut in the middle.
     pub fn violations(&self, output: &Value) -> Vec<SchemaViolation> {
-        let mut violations: Vec<_> =
-            self.validator.iter_errors(output).map(|error| SchemaViolation::of(&error)).collect();
+        let all = self.validator.iter_errors(output).map(|error| SchemaViolation::of(&error));
+        let (mut violations, are_more) = first(all);
         violations.sort_by(|one, other| one.path.cmp(&other.path));
+        violations.extend(are_more.then(SchemaViolation::that_there_are_more));
         violations
     }
 }
@@ -102,11 +116,50 @@ impl fmt::Display for SchemaViolation {
 impl SchemaViolation {
     fn of(error: &ValidationError<'_>) -> Self {
         let mut message = shortened(&error.to_string());
-        for hint in nearest_branch(error) {
-            message.push_str(&format!("; {hint}"));
-        }
-        Self { path: error.instance_path().as_str().to_owned(), message }
+        message.push_str(&hints(nearest_branch(error)));
+        Self { path: shortened(error.instance_path().as_str()), message }
     }
+
+    fn that_there_are_more() -> Self {
+        Self { path: String::new(), message: "there are more violations than are listed here".to_owned() }
+    }
+}
+
+/// As many of these violations as are listed, in their order; if there are more, one more at the end says so.
+pub(crate) fn limited(violations: Vec<SchemaViolation>) -> Vec<SchemaViolation> {
+    let (mut listed, are_more) = first(violations.into_iter());
+    listed.extend(are_more.then(SchemaViolation::that_there_are_more));
+    listed
+}
+
+/// The violations that are listed, and whether there are more.
+fn first(violations: impl Iterator<Item = SchemaViolation>) -> (Vec<SchemaViolation>, bool) {
+    let (mut listed, mut bytes) = (Vec::new(), 0);
+    for mut violation in violations {
+        shorten(&mut violation.path, LONGEST_REASON);
+        shorten(&mut violation.message, LONGEST_REASON);
+        bytes += violation.path.len() + violation.message.len();
+        if listed.len() == MOST || (bytes > MOST_BYTES && !listed.is_empty()) {
+            return (listed, true);
+        }
+        listed.push(violation);
+    }
+    (listed, false)
+}
+
+/// These violations as the end of a message, cut to a readable length.
+fn hints(complaints: &[ValidationError<'_>]) -> String {
+    let mut hints = String::new();
+    for complaint in complaints {
+        hints.push_str(&format!("; {}", SchemaViolation::of(complaint)));
+        if hints.len() > LONGEST_HINTS {
+            let end = hints.floor_char_boundary(LONGEST_HINTS);
+            hints.truncate(end);
+            hints.push_str(" …");
+            break;
+        }
+    }
+    hints
 }
 
 /// For a value that fits no branch of a `oneOf` or `anyOf`: the violations of the branch that was probably meant.
@@ -114,10 +167,10 @@ impl SchemaViolation {
 /// "Not valid under any of the schemas" does not help to correct the value. The intended branch is the only one without
 /// a violation of a constant (`{"kind": "tag", …}`), or else the only one without a violation by the value as a whole
 /// (`{"Tag": {…}}`). If neither identifies a single branch, the result is empty.
-fn nearest_branch(error: &ValidationError<'_>) -> Vec<SchemaViolation> {
+fn nearest_branch<'e>(error: &'e ValidationError<'_>) -> &'e [ValidationError<'static>] {
     let branches = match error.kind() {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => context,
-        _ => return Vec::new(),
+        _ => return &[],
     };
     let about_a_constant = |complaint: &ValidationError<'_>| {
         matches!(complaint.kind(), ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. })
@@ -125,7 +178,7 @@ fn nearest_branch(error: &ValidationError<'_>) -> Vec<SchemaViolation> {
     let about_the_whole = |complaint: &ValidationError<'_>| complaint.instance_path() == error.instance_path();
     only_branch_without(branches, about_a_constant)
         .or_else(|| only_branch_without(branches, about_the_whole))
-        .map(|complaints| complaints.iter().map(SchemaViolation::of).collect())
+        .map(Vec::as_slice)
         .unwrap_or_default()
 }
 

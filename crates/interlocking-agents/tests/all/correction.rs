@@ -144,6 +144,40 @@ async fn what_the_type_refuses_is_corrected_too() {
     assert!(asked.contains("- at `/slugs/1`: \"Not Fine\" is not a slug: use 1 to 64"), "{asked}");
 }
 
+/// A small answer can violate its schema in very many places.
+#[tokio::test]
+async fn of_very_many_violations_the_first_are_listed() {
+    let fields: Vec<_> = (0..10).map(|number| format!("field{number}")).collect();
+    let schema = Schema::new(json!({ "items": { "type": "object", "required": fields } })).unwrap();
+    let agent = agent(&format!("[[turn]]\ntimes = \"any\"\noutput = [{}]", "{}, ".repeat(1_000)));
+    let (turn, recorded) = (Turn { schema: Some(std::sync::Arc::new(schema)), ..fresh("x") }, Recorded::default());
+    let conversation = Conversation::new(&agent).with_corrections(1);
+    let error = conversation.run(turn, &recorded.sink()).await.unwrap_err();
+
+    let AgentErrorKind::OutputInvalid { violations, .. } = &*error.kind else { panic!("{error}") };
+    assert_eq!(violations.len(), 51);
+    assert_eq!(violations[0], violation("/0", "\"field0\" is a required property"));
+    assert_eq!(violations[50], violation("", "there are more violations than are listed here"));
+    assert!(error.to_string().len() < 9 * 1024);
+    let corrected = AgentEvent::Correction { round: 1, violations: violations.clone() };
+    assert!(recorded.events().contains(&corrected));
+    let asked = &agent.history(&id("write-1")).unwrap()[1].prompt;
+    assert!(asked.len() < 8 * 1024, "{} bytes", asked.len());
+    assert!(asked.contains("\n- at the root: there are more violations than are listed here\n\n"), "{asked}");
+}
+
+#[tokio::test]
+async fn of_what_a_check_finds_the_first_are_listed() {
+    let agent = agent("[[turn]]\ntimes = \"any\"\noutput = 1");
+    let check = |_: &serde_json::Value| vec![violation("/a", &"ä".repeat(100_000)); 100];
+    let conversation = Conversation::new(&agent).with_corrections(1).with_check(check);
+    let error = conversation.run(fresh("x"), &NoEvents).await.unwrap_err();
+    assert!(error.to_string().len() < 9 * 1024);
+    let asked = &agent.history(&id("write-1")).unwrap()[1].prompt;
+    assert!(asked.len() < 20 * 1024, "{} bytes", asked.len());
+    assert!(asked.contains("there are more violations"), "{asked}");
+}
+
 #[derive(schemars::JsonSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 #[expect(dead_code, reason = "only its schema is used")]
@@ -196,4 +230,20 @@ fn long_values_do_not_flood_a_violation() {
     let found = schema.violations(&json!("ä".repeat(10_000)));
     assert!(found[0].message.chars().count() < 500);
     assert!(found[0].message.ends_with("is not of type \"integer\""), "{}", found[0].message);
+
+    let many = Schema::new(json!({ "items": { "type": "integer" } })).unwrap();
+    let found = many.violations(&json!(vec!["ä".repeat(10_000); 49]));
+    let bytes: usize = found.iter().map(|violation| violation.path.len() + violation.message.len()).sum();
+    assert!(found.len() < 49 && bytes < 17 * 1024, "{} of {bytes} bytes", found.len());
+    assert_eq!(found.last(), Some(&violation("", "there are more violations than are listed here")));
+
+    let named = Schema::new(json!({ "additionalProperties": { "type": "integer" } })).unwrap();
+    let name = "ä".repeat(10_000);
+    let found = named.violations(&json!({ name: "x" }));
+    assert!(found[0].path.starts_with("/ää") && found[0].path.chars().count() < 500, "{}", found[0].path);
+
+    let variants = Schema::new(schemars::schema_for!(Step).to_value()).unwrap();
+    let found = variants.violations(&json!({ "Next": { "reasons": vec![1; 1_000] } }));
+    assert!(found[0].message.contains("; at `/Next/reasons/0`: 1 is not of type \"string\"; at `/Next/reasons/1`: "));
+    assert!(found[0].message.ends_with(" …") && found[0].message.len() < 2_000, "{}", found[0].message);
 }

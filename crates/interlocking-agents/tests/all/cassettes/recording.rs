@@ -58,6 +58,28 @@ async fn a_call_that_changes_too_much_is_refused_and_can_be_told_to_leave_things
     assert!(!place.texts().contains("0123456789"));
 }
 
+/// Opening the pipe would wait for a writer, and reading the file would take hours.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_pipe_named_like_a_tag_and_a_huge_file_do_not_stop_a_recorder() {
+    let place = Place::new();
+    let script = "
+        [[turn]]
+        [[turn.run]]
+        command = [\"sh\", \"-c\", \"mkdir piped && mkfifo piped/CACHEDIR.TAG\"]
+        [[turn]]
+        [[turn.run]]
+        command = [\"sh\", \"-c\", \"dd if=/dev/null of=huge bs=1024 seek=1073741824\"]
+    ";
+    let workspace = place.workspace("then");
+    let recorder = place.recorder(agent(script));
+    play(&recorder, fresh_in(&workspace, "x")).await.0.unwrap();
+    assert!(place.texts().contains("\"piped\""), "{}", place.texts());
+    let error = cassette_error(play(&recorder, fresh_in(&workspace, "x")).await.0);
+    let limit = Recorder::DEFAULT_LIMIT;
+    assert_eq!(error, CassetteError::TooLarge { bytes: 1 << 40, limit, largest: "huge".into() });
+}
+
 /// Obstacles in the workspace of a replay: nothing is written through a link, and a file does not replace a directory.
 #[cfg(unix)]
 #[tokio::test]
