@@ -1,5 +1,6 @@
 //! A journal that lives as long as the process.
 
+use crate::journal::account::family;
 use crate::journal::letter::{Letter, Posted};
 use crate::journal::payload::{Digest, Encoded};
 use crate::journal::record::{Entry, Origin, Record, ending};
@@ -135,11 +136,21 @@ impl Journal for MemoryJournal {
 
     async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
         let mut runs = self.runs.lock();
-        if runs.get(run).is_some_and(|kept| kept.claimed) {
-            return Err(JournalError::Held { run: run.clone(), holder: "this process".to_owned() });
+        if !runs.contains_key(run) {
+            return Err(JournalError::NoRun { run: run.clone(), place: PLACE.to_owned() });
         }
-        let removed = runs.remove(run);
-        removed.map(|_| ()).ok_or_else(|| JournalError::NoRun { run: run.clone(), place: PLACE.to_owned() })
+        let summaries: Vec<RunSummary> = runs.iter().filter_map(|(run, kept)| kept.summary(run)).collect();
+        let descendants = family(&summaries, run).into_iter().skip(1).map(|summary| summary.run.clone());
+        let removed: Vec<RunId> = std::iter::once(run.clone()).chain(descendants).collect();
+        for run in &removed {
+            if runs.get(run).is_some_and(|kept| kept.claimed) {
+                return Err(JournalError::Held { run: run.clone(), holder: "this process".to_owned() });
+            }
+        }
+        for run in &removed {
+            runs.remove(run);
+        }
+        Ok(())
     }
 }
 
@@ -167,4 +178,50 @@ impl Kept {
 /// The wall clock, in milliseconds since 1970.
 fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(name: &str) -> RunId {
+        name.parse().unwrap()
+    }
+
+    async fn start(journal: &MemoryJournal, name: &str, origin: Option<Origin>) {
+        let table = serde_json::from_str(r#"{"graph":"Draft","output":"u32","nodes":[]}"#).unwrap();
+        let entry = Entry::Started { table: Box::new(table), input: "1".into(), origin, workspaces: Vec::new() };
+        journal.append(Record { run: id(name), sequence: 0, entry }).await.unwrap();
+    }
+
+    /// A child of another run than the removed one, and a fork with its child, stay.
+    #[tokio::test]
+    async fn a_run_is_removed_with_its_descendants_and_without_its_forks() {
+        let journal = MemoryJournal::new();
+        let child_of = |parent: &str| {
+            let (node, key) = ("map".to_owned(), "0".to_owned());
+            Some(Origin::Child { parent: id(parent), node, visit: 1, attempt: 1, key, number: 1 })
+        };
+        for name in ["night", "other"] {
+            start(&journal, name, None).await;
+        }
+        let children = [("child", "night"), ("grandchild", "child"), ("of-other", "other"), ("of-fork", "fork")];
+        for (name, parent) in children {
+            start(&journal, name, child_of(parent)).await;
+        }
+        for (name, of) in [("fork", "night"), ("fork-of-child", "child")] {
+            start(&journal, name, Some(Origin::Fork { of: id(of), records: 1 })).await;
+        }
+        let held = journal.claim(&id("grandchild")).await.unwrap();
+        let refused = journal.remove(&id("night")).await.unwrap_err();
+        assert!(matches!(&refused, JournalError::Held { run, .. } if *run == id("grandchild")), "{refused}");
+        assert_eq!(journal.runs().await.unwrap().len(), 8, "nothing was removed");
+        drop(held);
+
+        journal.remove(&id("night")).await.unwrap();
+        let mut left: Vec<_> = journal.runs().await.unwrap().into_iter().map(|summary| summary.run).collect();
+        left.sort();
+        assert_eq!(left, ["fork", "fork-of-child", "of-fork", "of-other", "other"].map(id));
+        assert!(matches!(journal.remove(&id("night")).await, Err(JournalError::NoRun { .. })));
+    }
 }

@@ -168,11 +168,14 @@ pub trait Journal: Send + Sync {
     /// [`JournalError`] where the letters cannot be read.
     async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError>;
 
-    /// Removes a run with its letters, and the payloads that no other run names.
+    /// Removes a run and all its descendants (its child runs, their child runs and so on) with their letters, and the payloads
+    /// that no other run names. A child run's name follows from its parent's, so a child run that stayed would be continued by a
+    /// later run with the parent's name. Forks of the removed runs stay.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Held`] while an executor has the run.
+    /// [`JournalError::Held`] while an executor has one of these runs, and [`JournalError::NoRun`] where there is no such run.
+    /// Nothing is removed then.
     async fn remove(&self, run: &RunId) -> Result<(), JournalError>;
 }
 

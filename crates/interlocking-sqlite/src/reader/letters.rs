@@ -18,7 +18,7 @@ const INTERVAL: Duration = Duration::from_millis(200);
 /// polling, on one thread for all runs, which runs only while a task waits.
 #[derive(Debug)]
 pub(crate) struct Post {
-    /// Notified of every letter that this journal posts, and of every change of the database while the watch thread runs.
+    /// Notified of every letter that this journal posts, and of all others while the watch thread runs.
     pub(crate) posted: Arc<watch::Sender<u64>>,
     watch: Arc<Watch>,
 }
@@ -124,27 +124,17 @@ impl Watch {
     }
 }
 
-/// Notifies waiting tasks of every change of the database, until no task waits or the journal is closed.
+/// Notifies waiting tasks of new letters, until no task waits or the journal is closed.
 fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Watch) {
     let place = reader.directory.place();
-    let mut watched: Option<(Connection, i64)> = None;
+    let mut watched: Option<Watched> = None;
     loop {
-        let looked = match &watched {
-            Some((connection, _)) => version(connection),
-            None => connection::open(&reader.directory.database(), place).and_then(|connection| {
-                let version = version(&connection)?;
-                watched = Some((connection, version - 1));
-                Ok(version)
-            }),
-        };
-        match (looked, &mut watched) {
-            (Ok(now), Some((_, seen))) if *seen != now => {
-                *seen = now;
-                posted.send_modify(|posts| *posts += 1);
-            }
-            (Ok(_), _) => {}
+        let opened = watched.take().map_or_else(|| Watched::open(reader), Ok);
+        match opened.and_then(|opened| watched.insert(opened).may_have_new_letters()) {
+            Ok(true) => posted.send_modify(|posts| *posts += 1),
+            Ok(false) => {}
             // A waiting task then reads the database itself, meets the same error, and returns it.
-            (Err(trouble), _) => {
+            Err(trouble) => {
                 tracing::warn!(?trouble, place, "the journal cannot be checked for new letters");
                 posted.send_modify(|posts| *posts += 1);
             }
@@ -157,8 +147,36 @@ fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Watch) {
     }
 }
 
-fn version(connection: &Connection) -> Result<i64, Trouble> {
-    Ok(connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?)
+/// The database, and what of it was there at the last look.
+pub(super) struct Watched {
+    connection: Connection,
+    /// `PRAGMA data_version`: another value says that another connection has written.
+    version: Option<i64>,
+    /// How often runs were removed, and how many letters there are. Letters are only removed with their run, so where the first
+    /// number is the same, a letter has come exactly if the second one is not.
+    letters: Option<(i64, i64)>,
+}
+
+impl Watched {
+    pub(super) fn open(reader: &Reader) -> Result<Self, Trouble> {
+        let connection = connection::open(&reader.directory.database(), reader.directory.place())?;
+        Ok(Self { connection, version: None, letters: None })
+    }
+
+    /// Whether a letter may have come since the last look. At the first look, and after runs were removed, that is not known.
+    pub(super) fn may_have_new_letters(&mut self) -> Result<bool, Trouble> {
+        let version = self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if self.version == Some(version) {
+            return Ok(false);
+        }
+        let letters: (i64, i64) = self
+            .connection
+            .prepare_cached("SELECT sweeps,(SELECT count(*) FROM letter) FROM journal")?
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let may_have = self.letters != Some(letters);
+        (self.version, self.letters) = (Some(version), Some(letters));
+        Ok(may_have)
+    }
 }
 
 impl Reader {

@@ -1,11 +1,13 @@
 //! Reads from the database. Each read has its own connection and a thread that may block: reads do not wait for the writer, nor
-//! does the writer wait for them.
+//! does the writer wait for them. At most [`READS`] of them run at once; the others wait for their turn.
 //!
 //! - [`rows`]: rows of the table `record`. [`letters`]: reads letters, and waits for them. [`check`]: checks integrity.
 
 pub(crate) mod rows;
 pub(crate) mod letters;
 mod check;
+#[cfg(test)]
+mod tests;
 
 use crate::connection;
 use crate::directory::Directory;
@@ -21,11 +23,18 @@ use interlocking_runtime::journal::{Digest, Encoded, Entry, JournalError, Record
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Semaphore;
+
+/// How many reads run at once, and so how many connections the pool has at most. A connection has two open files and a cache of
+/// up to 8 MiB. More reads at once would only wait for the same processors and the same disk.
+const READS: usize = 8;
 
 /// A pool of connections that only read.
 #[derive(Debug)]
 pub(crate) struct Reader {
     pub(crate) directory: Directory,
+    /// A permit for each read that may run. A read holds one until its connection is given back, and never asks for another.
+    permits: Arc<Semaphore>,
     connections: Mutex<Connections>,
     given_back: Condvar,
     counters: Arc<Counters>,
@@ -46,11 +55,13 @@ struct Lent<'reader> {
 
 impl Reader {
     pub(crate) fn new(directory: Directory, counters: Arc<Counters>) -> Self {
-        Self { directory, connections: Mutex::default(), given_back: Condvar::new(), counters }
+        let permits = Arc::new(Semaphore::new(READS));
+        Self { directory, permits, connections: Mutex::default(), given_back: Condvar::new(), counters }
     }
 
-    /// Closes all connections: waits for those in use, and refuses later reads.
+    /// Closes all connections: waits for those in use, and refuses later reads and those that wait for their turn.
     pub(crate) fn close(&self) {
+        self.permits.close();
         let mut connections = self.connections();
         connections.is_closed = true;
         while connections.lent > 0 {
@@ -77,9 +88,12 @@ impl Reader {
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Connection) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, JournalError> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| closed())?;
         let reader = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
             let result = reader.read_here(work);
+            // Released here, where the connection has been given back, and not where the caller stops waiting.
+            drop(permit);
             result.map_err(|trouble| trouble.at(reader.directory.place()))
         });
         done.await.unwrap_or_else(|error| Err(JournalError::Storage { reason: format!("the reader failed: {error}") }))

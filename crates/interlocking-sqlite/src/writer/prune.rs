@@ -63,7 +63,7 @@ fn families(runs: Vec<Aged>, parents: &HashMap<RunId, RunId>) -> Vec<Family> {
 }
 
 impl Writer {
-    /// Removes one run.
+    /// Removes a run with all its descendants. Forks of them stay.
     pub(crate) fn remove(&mut self, run: &RunId) -> Result<(), Trouble> {
         if let Some(who) = self.executor(run)? {
             return Err(self.held(run, who));
@@ -76,8 +76,42 @@ impl Writer {
         let Some(id) = id else {
             return Err(JournalError::NoRun { run: run.clone(), place: self.directory.place().to_owned() }.into());
         };
+        let descendants = self.descendants(run)?;
+        for (_, child) in &descendants {
+            if let Some(who) = self.executor(child)? {
+                return Err(self.held(child, who));
+            }
+        }
         self.delete(id)?;
+        for (id, _) in &descendants {
+            self.delete(*id)?;
+        }
         self.sweep().map(|_| ())
+    }
+
+    /// The child runs of a run, their child runs and so on, each with the id of its row. A row whose name or origin cannot be
+    /// read is left out, so that a damaged run can be removed and does not keep others from being removed.
+    fn descendants(&self, run: &RunId) -> Result<Vec<(i64, RunId)>, Trouble> {
+        let mut below: HashMap<RunId, Vec<(i64, RunId)>> = HashMap::new();
+        let mut statement = self.connection.prepare("SELECT id,name,origin FROM run WHERE origin IS NOT NULL")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (Ok(name), Ok(origin)) = (row.get::<_, String>(1), row.get::<_, String>(2)) else { continue };
+            if let Ok(Origin::Child { parent, .. }) = serde_json::from_str::<Origin>(&origin)
+                && let Ok(child) = name.parse::<RunId>()
+            {
+                below.entry(parent).or_default().push((row.get(0)?, child));
+            }
+        }
+        let mut descendants = below.remove(run).unwrap_or_default();
+        let mut next = 0;
+        while let Some((_, parent)) = descendants.get(next) {
+            // Removed, so that no run is visited twice, even if the journal is damaged.
+            let children = below.remove(parent).unwrap_or_default();
+            descendants.extend(children);
+            next += 1;
+        }
+        Ok(descendants)
     }
 
     /// Removes the runs that `retention` selects.

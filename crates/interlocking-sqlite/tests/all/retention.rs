@@ -2,7 +2,7 @@
 
 use crate::records::{ended, id, outcome, started, texts};
 use interlocking_agents::SessionId;
-use interlocking_runtime::journal::{By, Entry, Journal, JournalError, Origin, Record};
+use interlocking_runtime::journal::{By, Entry, Journal, JournalError, Letter, LetterBody, Origin, Record};
 use interlocking_sqlite::{Retention, SqliteJournal};
 use rusqlite::Connection;
 use std::path::Path;
@@ -58,6 +58,71 @@ async fn removed_runs_leave_no_payload_and_shared_ones_stay() {
     for table in ["run", "record", "object", "name", "letter"] {
         assert_eq!(count(place.path(), table), 0, "{table}");
     }
+}
+
+/// Writes the first record of a run that comes from another one.
+async fn derived(journal: &SqliteJournal, name: &str, from: Origin) {
+    let mut record = started(&id(name), "{}");
+    if let Entry::Started { origin, .. } = &mut record.entry {
+        *origin = Some(from);
+    }
+    journal.append(record).await.unwrap();
+}
+
+fn child_of(parent: &str) -> Origin {
+    let (node, key) = ("map".to_owned(), "0".to_owned());
+    Origin::Child { parent: id(parent), node, visit: 1, attempt: 1, key, number: 1 }
+}
+
+/// A child of another run than the removed one, and a fork with its child, stay.
+#[tokio::test]
+async fn a_run_is_removed_with_its_descendants_and_without_its_forks() {
+    let place = tempfile::tempdir().unwrap();
+    let (journal, other) = (SqliteJournal::open(place.path()).unwrap(), SqliteJournal::open(place.path()).unwrap());
+    for name in ["night", "other"] {
+        run(&journal, name, 2, true).await;
+    }
+    for (name, parent) in [("child", "night"), ("grandchild", "child"), ("of-other", "other"), ("of-fork", "fork")] {
+        derived(&journal, name, child_of(parent)).await;
+    }
+    for (name, of) in [("fork", "night"), ("fork-of-child", "child")] {
+        derived(&journal, name, Origin::Fork { of: id(of), records: 1 }).await;
+    }
+    let letter = Letter { key: None, body: LetterBody::Cancel };
+    journal.post(&id("grandchild"), letter).await.unwrap();
+    for holder in [&journal, &other] {
+        let held = holder.claim(&id("grandchild")).await.unwrap();
+        let refused = journal.remove(&id("night")).await.unwrap_err();
+        assert!(matches!(&refused, JournalError::Held { run, .. } if *run == id("grandchild")), "{refused}");
+        assert_eq!(names(&journal).await.len(), 8, "nothing was removed");
+        drop(held);
+        // A journal does requests in order, so the release comes before this claim.
+        drop(holder.claim(&id("other")).await.unwrap());
+    }
+
+    journal.remove(&id("night")).await.unwrap();
+    let mut left = names(&journal).await;
+    left.sort();
+    assert_eq!(left, ["fork", "fork-of-child", "of-fork", "of-other", "other"]);
+    assert_eq!(count(place.path(), "letter"), 0);
+    assert_eq!(journal.check().await.unwrap(), [""; 0]);
+}
+
+/// No journal writes such an origin, but another program may have.
+#[tokio::test]
+async fn a_run_can_be_removed_beside_one_whose_origin_cannot_be_read() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    for name in ["whole", "damaged"] {
+        run(&journal, name, 1, true).await;
+    }
+    let connection = Connection::open(place.path().join("journal.db")).unwrap();
+    connection.execute("UPDATE run SET origin='{}' WHERE name='damaged'", []).unwrap();
+    drop(connection);
+    for name in ["whole", "damaged"] {
+        journal.remove(&id(name)).await.unwrap();
+    }
+    assert_eq!(count(place.path(), "run"), 0);
 }
 
 #[tokio::test]
@@ -144,12 +209,7 @@ async fn child_runs_stay_and_go_with_their_parent() {
     let place = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(place.path()).unwrap();
     let child = async |name: &str, parent: &str| {
-        let mut record = started(&id(name), "{}");
-        if let Entry::Started { origin, .. } = &mut record.entry {
-            let (node, key) = ("map".to_owned(), "0".to_owned());
-            *origin = Some(Origin::Child { parent: id(parent), node, visit: 1, attempt: 1, key, number: 1 });
-        }
-        journal.append(record).await.unwrap();
+        derived(&journal, name, child_of(parent)).await;
         journal.append(ended(&id(name), 1)).await.unwrap();
         tokio::time::sleep(Duration::from_millis(3)).await;
     };

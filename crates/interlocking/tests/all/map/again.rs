@@ -118,39 +118,41 @@ async fn a_child_that_fails_while_it_is_stopped_is_not_adopted() {
     crate::held::is_held::<Twice>(module_path!());
 }
 
+/// A piece for each key and part.
+#[derive(Graph)]
+#[graph(output = Vec<String>)]
+struct Alike {
+    #[node(entry, input = Vec<(String, Part)>, map = Piece, concurrency = 1, goto(exit))]
+    pieces: MapNode<Keyed>,
+}
+struct Keyed;
+impl MapHandler<alike::pieces> for Keyed {
+    fn graph(&self, _: &Cx<'_, alike::pieces>) -> Result<Arc<Piece>, NodeError> {
+        Ok(Arc::new(Piece { work: LogicNode(Work(Bench::default())) }))
+    }
+    async fn items(
+        &self,
+        parts: &Vec<(String, Part)>,
+        _: &mut Cx<'_, alike::pieces>,
+    ) -> Result<Vec<Item<Piece>>, NodeError> {
+        Ok(parts.iter().cloned().map(|(key, part)| Item::new(part).with_key(key)).collect())
+    }
+    async fn gather(
+        &self,
+        _: Vec<(String, Part)>,
+        children: Children<Piece>,
+        cx: &mut Cx<'_, alike::pieces>,
+    ) -> Route<alike::pieces> {
+        let children = children.all().await.into_iter();
+        let told = children.map(|child| format!("{}: {}", child.key, child.result.unwrap_or_default()));
+        goto!(cx, alike::exit, told.collect())
+    }
+}
+
 /// Items with equal keys are distinguished by their order, and never confused with an item whose own key looks the
 /// same.
 #[tokio::test(start_paused = true)]
 async fn no_two_items_share_a_run() {
-    #[derive(Graph)]
-    #[graph(output = Vec<String>)]
-    struct Alike {
-        #[node(entry, input = Vec<(String, Part)>, map = Piece, concurrency = 1, goto(exit))]
-        pieces: MapNode<Keyed>,
-    }
-    struct Keyed;
-    impl MapHandler<alike::pieces> for Keyed {
-        fn graph(&self, _: &Cx<'_, alike::pieces>) -> Result<Arc<Piece>, NodeError> {
-            Ok(Arc::new(Piece { work: LogicNode(Work(Bench::default())) }))
-        }
-        async fn items(
-            &self,
-            parts: &Vec<(String, Part)>,
-            _: &mut Cx<'_, alike::pieces>,
-        ) -> Result<Vec<Item<Piece>>, NodeError> {
-            Ok(parts.iter().cloned().map(|(key, part)| Item::new(part).with_key(key)).collect())
-        }
-        async fn gather(
-            &self,
-            _: Vec<(String, Part)>,
-            children: Children<Piece>,
-            cx: &mut Cx<'_, alike::pieces>,
-        ) -> Route<alike::pieces> {
-            let children = children.all().await.into_iter();
-            let told = children.map(|child| format!("{}: {}", child.key, child.result.unwrap_or_default()));
-            goto!(cx, alike::exit, told.collect())
-        }
-    }
     let keys = ["a", "a", "a#1", "a~2", "a", "a#2"];
     let items = keys.iter().zip(1..).map(|(key, nth)| ((*key).to_owned(), part(&format!("part {nth}"), 1)));
     let journal = Arc::new(MemoryJournal::new());
@@ -160,4 +162,17 @@ async fn no_two_items_share_a_run() {
     assert_eq!(parts, ["part 1 of 0", "part 2 of 0", "part 3 of 0", "part 4 of 0", "part 5 of 0", "part 6 of 0"]);
     assert_eq!(journal.runs().await.unwrap().len(), 1 + keys.len());
     crate::held::is_held::<Alike>(module_path!());
+}
+
+/// A run is removed with its child runs. A later run with its name begins its own, for its own items.
+#[tokio::test(start_paused = true)]
+async fn a_run_with_the_name_of_a_removed_one_begins_its_own_children() {
+    let journal = Arc::new(MemoryJournal::new());
+    for name in ["first", "second"] {
+        let run = timed(Alike { pieces: MapNode(Keyed) }).with_journal(journal.clone());
+        let told = finished(run.start(vec![("a".to_owned(), part(name, 1))]).await.unwrap());
+        assert_eq!(told, [format!("a: {name} of 0")]);
+        journal.remove(&RunId::DEFAULT).await.unwrap();
+        assert_eq!(journal.runs().await.unwrap(), []);
+    }
 }
