@@ -304,11 +304,16 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Allows resuming a run under another routing table than the one it was started with: `migrate` gets that table and the
-    /// run's records, and returns the records that the run would have under the present table.
+    /// Allows resuming a run that was executed under another routing table than the present one: `migrate` gets the table that
+    /// the run was started with and the run's records, and returns the records that the run would have under the present table.
     ///
-    /// It is called only where the tables differ. The recorded history is not changed, so the migration is needed at every resume
-    /// of the run.
+    /// The records begin under the table that the run was started with. An [`Entry::Resumed`](crate::journal::Entry::Resumed) that
+    /// names a table begins the records under that table. If the last of these tables is the present one, the records from that
+    /// entry on are not given to `migrate`. So a run that was started and is resumed under the present table still needs a
+    /// migration if it was resumed under another table in between.
+    ///
+    /// It is called only where one of the tables differs from the present one. The recorded history is not changed, so the
+    /// migration is needed at every resume of the run.
     #[must_use]
     pub fn with_migration(
         mut self,

@@ -140,17 +140,17 @@ fn migrate_records(
     now: &Table,
 ) -> Result<(Vec<Record>, bool), StartError> {
     let Some((first, latest)) = replay::tables(&records) else { return Ok((records, false)) };
-    let differences = table_change::differences(first, now);
-    if differences.is_empty() {
-        return Ok((records, false));
-    }
-    let is_new = latest != now;
-    let (Some(migrate), true) = (&settings.options().migration, is_new || latest != first) else {
+    // Of a run that was started under the present table, some records may still be under another one.
+    let tables = std::iter::once(first).chain(records.iter().rev().filter_map(later_table));
+    let changed = tables.map(|table| table_change::differences(table, now)).find(|lines| !lines.is_empty());
+    let Some(differences) = changed else { return Ok((records, false)) };
+    let Some(migrate) = &settings.options().migration else {
         return Err(StartError::TableChanged { run: run.clone(), graph: first.graph.clone(), differences });
     };
-    // Records that were written under the present table need no migration.
+    let is_new = latest != now;
+    // The last records need no migration if they were written under the present table.
     let mut records = records;
-    let since = records.iter().rposition(|record| matches!(record.entry, Entry::Resumed { table: Some(_), .. }));
+    let since = records.iter().rposition(|record| later_table(record).is_some());
     let later = match since {
         Some(at) if !is_new => records.split_off(at),
         _ => Vec::new(),
@@ -160,6 +160,14 @@ fn migrate_records(
         .map_err(|error| StartError::Migration { run: run.clone(), reason: error.to_string() })?;
     migrated.extend(later);
     Ok((migrated, is_new))
+}
+
+/// The table of the records from this one on, if it is not that of the records before.
+fn later_table(record: &Record) -> Option<&Table> {
+    match &record.entry {
+        Entry::Resumed { table: Some(table), .. } => Some(table),
+        _ => None,
+    }
 }
 
 fn first_table(records: &[Record]) -> Table {

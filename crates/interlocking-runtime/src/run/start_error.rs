@@ -111,10 +111,10 @@ pub enum StartError {
         /// The run.
         run: RunId,
     },
-    /// The run was started under another routing table.
+    /// The run was executed under another routing table.
     #[error(
-        "run `{run}` was started under another routing table of `{graph}`:{}\n\
-         finish it with the graph that it was started with, or give a migration, `with_migration`",
+        "run `{run}` was executed under another routing table of `{graph}`:{}\n\
+         finish it with the graph that it was executed with, or give a migration, `with_migration`",
         differences.iter().map(|line| format!("\n  {line}")).collect::<String>()
     )]
     TableChanged {

@@ -20,11 +20,11 @@ use crate::cancel::CancelToken;
 use crate::event::Events;
 use crate::journal::answer::{AnswerError, answer};
 use crate::journal::stop::{Stop, stop};
-use crate::journal::{By, Entry, Journal, JournalError, Origin, Record, RecordedPayload, ending};
+use crate::journal::{By, Encoded, Entry, Journal, JournalError, Origin, Record, RecordedPayload, ending};
 use crate::limits::shared::SharedLimits;
 use crate::run::outcome::Report;
 use crate::run::{Run, StartError};
-use interlocking_core::graph::{Graph, Stored};
+use interlocking_core::graph::{self, Graph, Stored};
 use interlocking_core::run_id::RunId;
 use serde_json::Value;
 use std::fmt;
@@ -478,32 +478,43 @@ impl Service {
         if table.graph != G::net().table().graph {
             return taken("of another graph");
         }
-        let given = serde_json::to_value(Stored(entry));
-        let given = given.map_err(|error| JournalError::Encoding {
+        let recorded = self.entry_value(&first.run, input).await?;
+        let is_same = is_recorded(entry, &recorded).map_err(|error| JournalError::Encoding {
             what: format!("the entry value of run `{}`", first.run),
             reason: error.to_string(),
         })?;
-        match self.entry_value(&first.run, input).await? == given {
+        match is_same {
             true => Ok(()),
             false => taken("with another entry value"),
         }
     }
 
-    /// The recorded entry value.
-    async fn entry_value(&self, run: &RunId, payload: &RecordedPayload) -> Result<Value, JournalError> {
-        let what = || format!("the entry value of run `{run}`");
-        let text = match payload {
-            RecordedPayload::Json(text) => text.clone(),
-            RecordedPayload::Stored(digest) => match self.journal.fetch(run, &[*digest]).await?.pop() {
-                Some(text) => text,
-                None => {
-                    let place = "the journal".to_owned();
-                    return Err(JournalError::PayloadMissing { place, digest: *digest, what: what() });
-                }
-            },
-        };
-        serde_json::from_str(&text).map_err(|error| JournalError::Encoding { what: what(), reason: error.to_string() })
+    /// The JSON text of the recorded entry value.
+    async fn entry_value(&self, run: &RunId, payload: &RecordedPayload) -> Result<Encoded, JournalError> {
+        match payload {
+            RecordedPayload::Json(text) => Ok(text.clone()),
+            RecordedPayload::Stored(digest) => {
+                let text = self.journal.fetch(run, &[*digest]).await?.pop();
+                text.ok_or_else(|| JournalError::PayloadMissing {
+                    place: "the journal".to_owned(),
+                    digest: *digest,
+                    what: format!("the entry value of run `{run}`"),
+                })
+            }
+        }
     }
+}
+
+/// Whether `recorded` is the JSON text of this entry value.
+fn is_recorded<E: graph::Value>(entry: &E, recorded: &str) -> Result<bool, serde_json::Error> {
+    let given = serde_json::to_string(&Stored(entry))?;
+    if given == recorded {
+        return Ok(true);
+    }
+    // The members of an object may stand in another order. From texts on both sides, as a value that is made of an `f32` directly has
+    // other digits.
+    let [given, recorded]: [Value; 2] = [serde_json::from_str(&given)?, serde_json::from_str(recorded)?];
+    Ok(given == recorded)
 }
 
 impl fmt::Debug for Service {

@@ -347,7 +347,7 @@ async fn a_run_is_not_taken_up_under_another_table_unless_a_migration_is_given()
     let diary = Diary::default();
     let error = changed::run(&diary, &journal).resume().await.unwrap_err();
     expect_test::expect![[r#"
-        run `demo` was started under another routing table of `Workshop`:
+        run `demo` was executed under another routing table of `Workshop`:
           node `work`: `agent` was `work` and is not given
           node `work`: `exhausted` was `exit, cancels(*)` and is not given
           node `work`: `kind` was `llm` and is `logic`
@@ -359,7 +359,7 @@ async fn a_run_is_not_taken_up_under_another_table_unless_a_migration_is_given()
           node `gate`: `memory` was `notes: Notes` and is not given
           node `gate`: `slots` was `work: u32`, `look: bool latched` and is `work: String`, `look: bool latched`
           node `polish` is gone
-        finish it with the graph that it was started with, or give a migration, `with_migration`"#]]
+        finish it with the graph that it was executed with, or give a migration, `with_migration`"#]]
     .assert_eq(&error.to_string());
     // The common part of the two tables needs no change here: the outcome of `split` is the same.
     let migrated = changed::run(&diary, &journal).with_migration(|then, records| {
@@ -376,6 +376,51 @@ async fn a_run_is_not_taken_up_under_another_table_unless_a_migration_is_given()
     assert_eq!(finished(again.resume().await.unwrap()).0, "it");
     let refused = changed::run(&diary, &journal).with_migration(|_, _| Err("too old".into())).resume().await;
     assert_eq!(refused.unwrap_err().to_string(), "the migration of run `demo` failed: too old");
+}
+
+/// Each migration of this test keeps the start and the outcome of `split`, and drops the rest.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_another_table_took_up_goes_back_to_its_first_table_only_with_a_migration() {
+    let (diary, journal) = (Diary::default(), Arc::new(MemoryJournal::new()));
+    workshop_run(&diary, &journal).start("it".to_owned()).await.unwrap();
+    let journal = cut(&journal, 2).await;
+    let there = changed::run(&diary, &journal).with_migration(|_, records| Ok(records));
+    assert_eq!(finished(there.resume().await.unwrap()).0, "it");
+
+    // With one outcome under the changed table.
+    let journal = cut(&journal, 4).await;
+    let before = journal.records(&id("demo"));
+    let error = workshop_run(&diary, &journal).resume().await.unwrap_err();
+    let StartError::TableChanged { differences, .. } = &error else { panic!("{error:?}") };
+    assert!(differences.contains(&"node `polish` is new".to_owned()), "{differences:#?}");
+    assert_eq!(journal.records(&id("demo")), before, "nothing was done");
+    let back = workshop_run(&diary, &journal).with_migration(|then, mut records| {
+        assert_eq!((then.nodes.len(), records.len()), (5, 4));
+        records.truncate(2);
+        Ok(records)
+    });
+    assert_eq!(finished(back.resume().await.unwrap()).0, ENDING);
+    let records = journal.records(&id("demo"));
+    let resumed = &records[4].entry;
+    assert!(matches!(resumed, Entry::Resumed { table: Some(table), .. } if table.nodes.len() == 5), "{resumed:?}");
+
+    // The records in between still belong to the changed table.
+    let refused = workshop_run(&diary, &journal).resume().await;
+    assert!(matches!(refused, Err(StartError::TableChanged { .. })), "{refused:?}");
+    let again = workshop_run(&diary, &journal).with_migration(|_, mut records| {
+        assert_eq!(records.len(), 4, "the later ones belong to this table");
+        records.truncate(2);
+        Ok(records)
+    });
+    assert_eq!(finished(again.resume().await.unwrap()).0, ENDING);
+
+    let journal = cut(&journal, 6).await;
+    let there_again = changed::run(&diary, &journal).with_migration(|then, mut records| {
+        assert_eq!((then.nodes.len(), records.len()), (5, 6));
+        records.truncate(2);
+        Ok(records)
+    });
+    assert_eq!(finished(there_again.resume().await.unwrap()).0, "it");
 }
 
 #[tokio::test(start_paused = true)]

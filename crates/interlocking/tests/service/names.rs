@@ -6,6 +6,7 @@ use interlocking::runtime::journal::Entry;
 use interlocking::runtime::service::{ServiceError, Started};
 use interlocking::runtime::{Journal, MemoryJournal, StartError};
 use serde_json::json;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Another graph, for which an agent is needed.
@@ -15,11 +16,35 @@ struct Other {
     #[node(entry, input = Text, output = String, goto(exit))]
     write: LLMNode,
 }
-held!(Other);
+held!(Other, Weighing);
 
 #[derive(serde::Serialize, serde::Deserialize, askama::Template)]
 #[template(source = "{{ self.0 }}", ext = "txt")]
 struct Text(String);
+
+/// A graph whose entry value has numbers that are no `f64`.
+#[derive(Graph, Default)]
+#[graph(output = String)]
+struct Weighing {
+    #[node(entry, input = Load, goto(exit))]
+    weigh: LogicNode<Weigh>,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Load {
+    label: String,
+    weight: f32,
+    serial: u128,
+    parts: HashMap<u32, f32>,
+}
+
+#[derive(Default)]
+struct Weigh;
+impl LogicHandler<weighing::weigh> for Weigh {
+    async fn run(&self, load: Load, cx: &mut Cx<'_, weighing::weigh>) -> Route<weighing::weigh> {
+        goto!(cx, weighing::exit, load.label)
+    }
+}
 
 #[tokio::test(start_paused = true)]
 async fn a_run_is_started_once() {
@@ -56,6 +81,27 @@ async fn a_name_is_not_that_of_something_else() {
         assert_eq!(what(other_graph), "of another graph");
         service.cancel(&run).await.unwrap();
         service.ended(&run).await;
+    }
+}
+
+/// A map may be recorded in another order. An `f32` has other digits as an `f64`, and a `u128` is none.
+#[tokio::test(start_paused = true)]
+async fn an_entry_value_with_numbers_of_any_type_is_recognised() {
+    let (journal, run) = (Arc::new(MemoryJournal::new()), id("load-7"));
+    let service = service(&journal);
+    let start = |label: &str, weight: f32, serial: u128| {
+        let parts = (0..20).map(|part| (part, 0.1)).collect();
+        let load = Load { label: label.to_owned(), weight, serial, parts };
+        service.start(&run, Run::new(Weighing::default()), load)
+    };
+    let label = "No. 1";
+    assert_eq!(start(label, 0.1, u128::MAX).await.unwrap(), Started::New);
+    service.ended(&run).await;
+    assert_eq!(start(label, 0.1, u128::MAX).await.unwrap(), Started::Ended("finished"));
+    let others = [(label, 0.1_f32.next_up(), u128::MAX), (label, 0.1, 1), ("1", 0.1, u128::MAX)];
+    for (label, weight, serial) in others {
+        let refused = start(label, weight, serial).await;
+        assert!(matches!(refused, Err(ServiceError::Taken { what: "with another entry value", .. })), "{refused:?}");
     }
 }
 
