@@ -267,7 +267,15 @@ async fn land<N: Node>(
         let name = format!("{LANDING}{number}");
         let intended = cx.once(&name, std::future::ready(Ok(commit))).await;
         let intended = intended.map_err(|error| GitWorkspacesError::JournalUnwritable { reason: error.to_string() })?;
-        if intended == commit || run.has_landed_as(&target, intended, commit).await? {
+        let landing = (N::INDEX, cx.visit(), number);
+        let is_this = match run.begun_landing(landing) {
+            _ if intended == commit => true,
+            // What this process has landed may have been reverted since: the same files are to land again.
+            Some(begun_with) => begun_with == commit,
+            None => run.has_landed_as(&target, intended, commit).await?,
+        };
+        if is_this {
+            run.begin_landing(landing, commit);
             return run.land(target, from, intended).await.map(|()| intended);
         }
     }

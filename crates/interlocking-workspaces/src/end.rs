@@ -8,7 +8,7 @@ use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use crate::named_branches::BRANCHES;
 use interlocking_runtime::workspaces::RunEnd;
-use interlocking_worktree::{BranchName, CommitId, Keep, delete_directory};
+use interlocking_worktree::{ArchiveError, BranchName, CommitId, Keep, delete_directory};
 use std::fs;
 use std::sync::PoisonError;
 
@@ -66,11 +66,14 @@ impl GitRun {
         // Commits that did not land would be lost with their branch.
         let archives = end != RunEnd::Finished || !*self.has_landed();
         let deleted = self.delete_branches(archives);
-        // This also removes worktrees whose files are already gone.
-        let cleared = cleared.and(deleted).and_then(|()| self.clear(&directory));
+        // The notes stay if a branch can still be deleted later, which does not hold for a branch without a commit.
+        if matches!(deleted, Ok(()) | Err(GitWorkspacesError::BranchUnreadable { .. })) {
+            // This also removes worktrees whose files are already gone.
+            cleared = cleared.and_then(|()| self.clear(&directory));
+        }
         // Removed if it holds nothing of other runs.
         let _ = fs::remove_dir(&self.settings().directory);
-        cleared
+        cleared.and(deleted)
     }
 
     /// The branches of the run and its children.
@@ -80,24 +83,28 @@ impl GitRun {
         Ok(branches.filter(|(branch, _)| branch.as_str().starts_with(&prefix) || named.contains(branch)).collect())
     }
 
-    /// Deletes the branches of the run and its children.
+    /// Deletes the branches of the run and its children. If a head that is to be archived is not a readable commit, its
+    /// branch stays; the error is [`GitWorkspacesError::BranchUnreadable`] if nothing else has failed.
     fn delete_branches(&self, archives: bool) -> Result<(), GitWorkspacesError> {
         let repository = &self.settings().repository;
-        let mut landed_on = Vec::new();
-        for branch in [self.landing(), self.target()].into_iter().flatten() {
-            landed_on.extend(repository.branch_head(&branch)?);
-        }
-        let mut result = Ok(());
+        let landed_on = [self.landing(), self.target()].into_iter().flatten();
+        let landed_on = landed_on.filter_map(|branch| repository.branch_head(&branch).ok().flatten());
+        let landed_on = landed_on.collect::<Vec<_>>();
+        // A commit whose history cannot be read is archived.
+        let has_landed = |head| landed_on.iter().any(|at| matches!(repository.is_ancestor(head, *at), Ok(true)));
+        let (mut result, mut readable) = (Ok(()), Ok(()));
         for (branch, head) in self.branches()? {
-            let mut has_landed = false;
-            for landed_on in &landed_on {
-                has_landed |= repository.is_ancestor(head, *landed_on)?;
-            }
-            result = result.and(match archives && !has_landed {
+            let deleted = match archives && !has_landed(head) {
                 true => self.archive_and_delete(&branch, head),
                 false => repository.delete_branch(&branch, head).map_err(Into::into),
-            });
+            };
+            match deleted {
+                Err(GitWorkspacesError::Archive(ArchiveError::NoSuchCommit { commit: at })) => {
+                    readable = readable.and(Err(GitWorkspacesError::BranchUnreadable { branch, at }));
+                }
+                deleted => result = result.and(deleted),
+            }
         }
-        result
+        result.and(readable)
     }
 }

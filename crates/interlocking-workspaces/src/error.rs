@@ -49,6 +49,16 @@ pub enum GitWorkspacesError {
         /// Where it is.
         at: CommitId,
     },
+    /// A branch of a run stays, because its head cannot be archived: it is not a readable commit.
+    #[error(
+        "the branch {branch} stays: its head, {at}, is not a readable commit; delete the branch if nothing of it is needed"
+    )]
+    BranchUnreadable {
+        /// The branch.
+        branch: BranchName,
+        /// Its head.
+        at: CommitId,
+    },
     /// The branch that a workspace is to have belongs to another workspace or program.
     #[error(
         "the branch {branch}, as `GitWorkspaces::with_branch_names` calls it, is taken by {by}: choose another name, or have that branch \
@@ -119,9 +129,18 @@ pub enum GitWorkspacesError {
     /// A clone cannot be made.
     #[error(transparent)]
     CreateClone(#[from] CreateCloneError),
-    /// A worktree's setup failed. The worktree was removed, and is made again when it is needed.
+    /// A worktree's setup failed, or did not end in time. The worktree was removed, and is made again when it is needed.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// The setup of a workspace could not be confined to it, and was not started. The workspace was removed, and is made
+    /// again when it is needed.
+    #[error("the setup of `{name}` was not started, because it cannot be confined: {reason}")]
+    SetupNotConfined {
+        /// The workspace.
+        name: String,
+        /// The sandbox's error.
+        reason: String,
+    },
     /// A file could not be copied to a worktree. The worktree was removed, and is made again when it is needed.
     #[error(transparent)]
     Copy(#[from] CopyError),

@@ -6,6 +6,7 @@ use crate::child::Child;
 use crate::error::GitWorkspacesError;
 use crate::fresh::Checkouts;
 use crate::git_workspaces::GitWorkspaces;
+use crate::land::Landing;
 use crate::lock::{BranchGuard, lock};
 use crate::named_branches::Named;
 use crate::names::Names;
@@ -17,6 +18,7 @@ use interlocking_core::table::Isolation;
 use interlocking_runtime::workspaces::{ParentJournal, RunScope};
 use interlocking_worktree::{BranchName, CommitId, Keep, Signature};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// The workspaces of one run. A cheap handle.
@@ -36,6 +38,11 @@ pub(crate) struct State {
     /// Whether the run is over. Git work holds this lock for reading: cancelling a run does not wait for the work
     /// itself, but what the work makes must be removed with the rest.
     pub(crate) closed: RwLock<bool>,
+    /// Whether the run is over or about to be: set before the end waits for the work under way. A setup, which may take
+    /// long, is stopped then.
+    pub(crate) is_closing: AtomicBool,
+    /// The commits with which handlers have called for landings since the run was started or resumed.
+    pub(crate) begun_landings: Mutex<BTreeMap<Landing, CommitId>>,
 }
 
 /// The state that the runs of a tree share.
@@ -116,6 +123,8 @@ impl GitRun {
             places,
             has_landed,
             closed,
+            is_closing: AtomicBool::new(false),
+            begun_landings: Mutex::default(),
         }))
     }
 
@@ -153,6 +162,12 @@ impl GitRun {
 
     pub(crate) fn is_clone(&self, name: &str) -> bool {
         self.wanted(name).isolation > Isolation::Worktree
+    }
+
+    /// Whether the table of the run, or of one of its parents, demands a sandbox for any node.
+    pub(crate) fn demands_a_sandbox(&self) -> bool {
+        let is_demanded = self.0.wanted.values().any(|wanted| wanted.isolation == Isolation::Sandbox);
+        is_demanded || self.0.parent.as_ref().is_some_and(|parent| parent.run.demands_a_sandbox())
     }
 
     /// The author of commits.
@@ -345,8 +360,9 @@ impl GitRun {
         self.blocking(held, move |run| work(run, &name)).await
     }
 
-    /// Lets no more git work begin, and waits for the work under way to end.
+    /// Lets no more git work begin, stops a setup that runs, and waits for the work under way to end.
     pub(crate) fn close(&self) {
+        self.0.is_closing.store(true, Ordering::Release);
         *self.0.closed.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 }

@@ -166,8 +166,16 @@ impl GitWorkspaces {
         self
     }
 
-    /// Sets a command that prepares each worktree and clone. It runs when the worktree is made, and when it is reset or
-    /// restored, which removes ignored files.
+    /// Sets a command that prepares each worktree and clone. It runs when the worktree is made, and when it is reset,
+    /// restored or moved along with its base, which removes ignored files. It has a
+    /// [time limit](Setup::with_time_limit), and is stopped when its run is over.
+    ///
+    /// It runs what the commit contains, such as the scripts of a `package.json`, and an agent may have written that.
+    /// If the run's table, or one of its parents', demands `isolation = "sandbox"` for any node, the command runs in a
+    /// sandbox of its workspace, whichever that is. It can write to the workspace and to an empty directory for
+    /// temporary files, which is its `HOME` unless it is given one, and can run its program; what else it needs, such as
+    /// a tool in a home directory, [`with_grants`](Self::with_grants) allows. It can use the network, unless these
+    /// grants deny that. **Otherwise it is not confined**, and can do what the operator can do.
     #[must_use]
     pub fn with_setup(mut self, setup: Setup) -> Self {
         self.settings().setup = Some(setup);
@@ -182,8 +190,9 @@ impl GitWorkspaces {
         self
     }
 
-    /// Extends the sandboxes of the workspaces for which the table demands `isolation = "sandbox"`: `grants` receives a
-    /// workspace's name and a sandbox that allows its clone, a directory for temporary files, and git.
+    /// Extends the sandboxes of the workspaces for which the table demands `isolation = "sandbox"`, and those in which a
+    /// [setup](Self::with_setup) runs: `grants` receives a workspace's name and a sandbox that allows its directory, a
+    /// directory for temporary files, and git.
     #[must_use]
     pub fn with_grants(mut self, grants: impl Fn(&str, Sandbox) -> Sandbox + Send + Sync + 'static) -> Self {
         self.settings().grants = Some(Arc::new(grants));

@@ -10,13 +10,29 @@ use crate::error::{GitWorkspacesError, is_a_lock};
 use crate::git_run::{GitRun, Parent};
 use crate::lock::lock;
 use crate::settings::Settings;
+use interlocking_core::net::NodeIndex;
 use interlocking_worktree::{BranchName, CommitId, CreateBranchError, FastForwardError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 /// How long to wait before retrying while a git program locks the branch's files.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
+/// A landing of a handler: the node, its visit, and the landing's number in the visit.
+pub(crate) type Landing = (NodeIndex, u32, u32);
+
 impl GitRun {
+    /// The commit with which a handler has called for this landing since the run was started or resumed; none if no
+    /// handler has.
+    pub(crate) fn begun_landing(&self, landing: Landing) -> Option<CommitId> {
+        self.0.begun_landings.lock().unwrap_or_else(PoisonError::into_inner).get(&landing).copied()
+    }
+
+    /// Notes that a handler has called for this landing with `commit`.
+    pub(crate) fn begin_landing(&self, landing: Landing, commit: CommitId) {
+        self.0.begun_landings.lock().unwrap_or_else(PoisonError::into_inner).entry(landing).or_insert(commit);
+    }
+
     /// The branch to land on.
     pub(crate) async fn landing_branch(&self) -> Result<BranchName, GitWorkspacesError> {
         let Some(parent) = &self.0.parent else { return self.blocking((), |run| run.landing()).await };

@@ -160,7 +160,8 @@ impl LeftoverRun {
     ///
     /// # Errors
     ///
-    /// The first [`GitWorkspacesError`]; the rest is still removed.
+    /// [`GitWorkspacesError`] if something cannot be removed; the rest is still removed. A branch whose head is not a
+    /// readable commit stays.
     pub async fn remove(self) -> Result<(), GitWorkspacesError> {
         let removing = spawn_blocking(move || self.run.remove(RunEnd::Cancelled));
         removing.await.unwrap_or(Err(GitWorkspacesError::RunEnded))

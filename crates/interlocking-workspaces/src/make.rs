@@ -71,7 +71,7 @@ impl GitRun {
             self.leave_branch(&branch)?;
         }
         let worktree = made?;
-        if let Err(error) = self.prepare(&worktree) {
+        if let Err(error) = self.prepare(name, &worktree) {
             self.clear(&directory)?;
             return Err(error);
         }
@@ -79,11 +79,11 @@ impl GitRun {
     }
 
     /// Copies files to a worktree or clone that has only the files of a commit, and runs its setup. Git work.
-    fn prepare(&self, worktree: &Worktree) -> Result<(), GitWorkspacesError> {
+    fn prepare(&self, name: &str, worktree: &Worktree) -> Result<(), GitWorkspacesError> {
         let Settings { repository, copied_files, setup, .. } = self.settings();
         repository.copy_ignored(worktree, copied_files)?;
         match setup {
-            Some(setup) => Ok(setup.run(worktree.path())?),
+            Some(setup) => self.set_up(name, setup, worktree.path()),
             None => Ok(()),
         }
     }
@@ -98,7 +98,7 @@ impl GitRun {
     ) -> Result<(), GitWorkspacesError> {
         worktree.reset_to(at)?;
         self.note(name, |place| place.set_current(at));
-        let prepared = self.prepare(worktree);
+        let prepared = self.prepare(name, worktree);
         if prepared.is_err() {
             self.retire(name)?;
         }

@@ -133,7 +133,12 @@ impl Workspaces for GitRun {
 
 impl GitRun {
     fn sandbox_of(&self, name: &str) -> Result<Sandbox, GitWorkspacesError> {
-        let sandbox = Sandbox::for_place(self.directory_of(name)?).temporary_directory(self.temporary_of(name)).git();
+        self.sandbox_with(name, self.temporary_of(name))
+    }
+
+    /// The sandbox of a workspace, with this directory for temporary files.
+    pub(crate) fn sandbox_with(&self, name: &str, temporary: PathBuf) -> Result<Sandbox, GitWorkspacesError> {
+        let sandbox = Sandbox::for_place(self.directory_of(name)?).temporary_directory(temporary).git();
         Ok(match &self.settings().grants {
             Some(grants) => grants(name, sandbox),
             None => sandbox,

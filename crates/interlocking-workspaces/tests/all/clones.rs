@@ -8,7 +8,7 @@ use interlocking::runtime::StartError;
 use interlocking::sandbox::{Sandbox, Support};
 use interlocking::table::Isolation;
 use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::CommitId;
+use interlocking::worktree::{CommitId, Setup};
 use std::sync::Arc;
 
 #[derive(Template)]
@@ -134,13 +134,19 @@ struct Confined {
     write: LLMNode<Writes>,
 }
 
-struct Writes;
+/// Whether a worktree is reset to its commit, too.
+struct Writes(bool);
 impl LLMHandler<confined::write> for Writes {
     async fn before<'a>(&'a self, (): &'a (), _: &mut Cx<'_, confined::write>) -> Ask<WritePrompt> {
         Ok((WritePrompt { what: "code" }, SessionOp::StartFresh(Slug::new("code")?)))
     }
     async fn after(&self, (): (), _: Reply<bool>, cx: &mut Cx<'_, confined::write>) -> Route<confined::write> {
         let commit = cx.worktree().await?.commit("Code").await?.ok_or("nothing new")?;
+        if self.0 {
+            let mut beside = cx.worktree_of("beside").await?;
+            beside.reset(commit).await?;
+            assert!(beside.path().join("ready.log").exists());
+        }
         let landed = cx.land(commit).await?;
         goto!(cx, confined::exit, landed)
     }
@@ -164,7 +170,7 @@ async fn a_sandbox_is_of_the_clone_and_of_what_is_granted() {
         assert_eq!(name, "cell");
         sandbox.read(&path)
     });
-    let run = Run::new(Confined { write: LLMNode(Writes) }).with_agent_for_others(agent);
+    let run = Run::new(Confined { write: LLMNode(Writes(false)) }).with_agent_for_others(agent);
     let ended = run.with_workspaces(Arc::new(workspaces)).start(()).await;
     if Sandbox::for_place(project.root()).missing_on(Support::of_this_system()).is_empty() {
         let outcome = ended.unwrap().outcome;
@@ -174,5 +180,34 @@ async fn a_sandbox_is_of_the_clone_and_of_what_is_granted() {
     } else {
         assert!(matches!(ended, Err(StartError::Isolation { .. })), "nothing is started: {ended:?}");
     }
+    assert_eq!(project.left(), [""; 0]);
+}
+
+/// A setup runs what an agent may have written. Also in another workspace of the run, which is reset to an agent's commit.
+#[tokio::test]
+async fn a_setup_is_confined_in_a_run_that_demands_a_sandbox() {
+    let project = Project::new();
+    let outside = tempfile::tempdir().unwrap();
+    let command = format!(
+        "(echo out > {outside}/$(basename \"$PWD\")); (echo out > {root}/out.txt); \
+         echo 1 > \"$TMPDIR/one\" && test \"$HOME\" = \"$TMPDIR\" && echo ready > ready.log",
+        outside = outside.path().display(),
+        root = project.root().display(),
+    );
+    let setup = Setup::new("sh", ["-c", command.as_str()]).with_variable("PATH", std::env::var("PATH").unwrap());
+    let script = "[[turn]]\noutput_json = 'true'\n[[turn.run]]\n\
+                  command = ['sh', '-c', 'test -f ready.log && echo code > code.txt']\n";
+    let agent = Arc::new(ScriptedAgent::new(Script::parse("script", script).unwrap()));
+    let run = Run::new(Confined { write: LLMNode(Writes(true)) }).with_agent_for_others(agent);
+    let ended = run.with_workspaces(Arc::new(project.workspaces().with_setup(setup))).start(()).await;
+    if Sandbox::for_place(project.root()).missing_on(Support::of_this_system()).is_empty() {
+        let outcome = ended.unwrap().outcome;
+        assert!(matches!(outcome, Outcome::Finished(_)), "{outcome:?}");
+        assert_eq!(project.file("main", "code.txt").as_deref(), Some("code\n"));
+    } else {
+        assert!(matches!(ended, Err(StartError::Isolation { .. })), "nothing is started: {ended:?}");
+    }
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
+    assert!(!project.root().join("out.txt").exists());
     assert_eq!(project.left(), [""; 0]);
 }

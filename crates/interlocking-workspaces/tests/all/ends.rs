@@ -3,8 +3,9 @@
 use crate::project::Project;
 use interlocking::prelude::*;
 use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
-use interlocking::worktree::{CommitId, Keep};
+use interlocking::worktree::{CommitId, Keep, Setup};
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Ending {
@@ -86,6 +87,26 @@ async fn what_did_not_land_is_in_the_archive_and_nothing_else_is_left() {
             assert_eq!(project.file(&commit.to_string(), "work.txt").as_deref(), Some("done"));
         }
     }
+}
+
+/// The end of a run does not wait for a setup that goes on.
+#[tokio::test]
+async fn a_setup_is_stopped_when_its_run_is_cancelled() {
+    let (project, outside, cancel) = (Project::new(), tempfile::tempdir().unwrap(), CancelToken::new());
+    let begun = outside.path().join("begun");
+    let command = format!("echo > '{}'; sleep 1000", begun.display());
+    let setup = Setup::new("sh", ["-c", command.as_str()]).with_variable("PATH", std::env::var("PATH").unwrap());
+    let graph = Job { work: LogicNode(Work(Ending::Fails, CancelToken::new())), ask: HumanNode(Asks) };
+    let run = Run::new(graph).with_workspaces(Arc::new(project.workspaces().with_setup(setup)));
+    let cancelling = async {
+        while !begun.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        cancel.cancel();
+    };
+    let (ended, ()) = tokio::join!(run.with_cancel(cancel.clone()).start(()), cancelling);
+    assert!(matches!(ended.unwrap().outcome, Outcome::Cancelled));
+    assert_eq!((project.left(), project.archived()), (vec![], vec![]));
 }
 
 #[tokio::test]
@@ -197,4 +218,30 @@ async fn what_is_left_of_one_run_is_found_without_its_directory() {
     workspaces.leftover_of(&name).await.unwrap().unwrap().remove().await.unwrap();
     assert_eq!((project.left(), project.archived()), (vec![], vec!["kept/work".to_owned()]));
     workspaces.ensure_name_is_free(&name).unwrap();
+}
+
+/// An agent can make a branch of its run lead to anything, and delete objects.
+#[tokio::test]
+async fn a_branch_without_a_readable_commit_stays_and_keeps_nothing_else() {
+    for revision in ["HEAD^{tree}", "an object that is not there"] {
+        let (project, name) = (Project::new(), RunId::new("kept").unwrap());
+        let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+        job(&project, &journal, Ending::Fails, Keep::Always).with_id(name.clone()).start(()).await.unwrap();
+        let head = match revision {
+            "HEAD^{tree}" => project.git(&["rev-parse", revision]),
+            _ => format!("{}\n", "1".repeat(40)),
+        };
+        // The branch is before the other one in the list.
+        std::fs::write(project.root().join(".git/refs/heads/kept/aside"), &head).unwrap();
+        let run = project.workspaces().leftover_of(&name).await.unwrap().unwrap();
+        let error = run.remove().await.unwrap_err().to_string();
+        let said = format!("the branch kept/aside stays: its head, {}, is not", head.trim_end());
+        assert!(error.starts_with(&said), "{revision}: {error}");
+        let branches = project.repository().branches().unwrap().into_iter().map(|(branch, _)| branch.to_string());
+        assert_eq!(branches.collect::<Vec<_>>(), ["kept/aside", "main"], "{revision}");
+        assert_eq!(project.archived(), ["kept/work"], "{revision}");
+        assert!(!project.runs().exists(), "{revision}");
+        let left = project.workspaces().leftover_of(&name).await.unwrap().unwrap();
+        assert_eq!((left.worktrees().len(), left.branches().len()), (0, 1), "{revision}");
+    }
 }

@@ -2,11 +2,13 @@
 
 use crate::project::{Project, author};
 use interlocking::prelude::*;
+use interlocking::runtime::{Journal, MemoryJournal};
 use interlocking::workspaces::{GitWorkspaces, GitWorkspacesError};
 use interlocking::worktree::{BranchName, CommitId, FastForwardError, Setup};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 
 /// A node that commits, causes something to happen, and lands.
 #[derive(Graph)]
@@ -31,6 +33,12 @@ enum Meanwhile {
     Prepared,
     /// The node lands from its base, after the branch `release` was moved to this commit.
     Since(Option<&'static str>),
+    /// The node lands, lands a revert, and lands the same files again, from there if this says so. Then it waits for
+    /// ever, after it has signalled that it does.
+    Reverted {
+        from_there: bool,
+        waits: Option<Arc<Notify>>,
+    },
     /// The node lands without its context, as a graph does at its exit.
     By(GitWorkspaces),
 }
@@ -77,6 +85,28 @@ impl LogicHandler<job::work> for Work {
                 }
                 let landed = cx.land_from(base, commit).await?;
                 assert_eq!(cx.land_from(base, commit).await?, landed, "once more it does nothing");
+                return goto!(cx, job::exit, landed);
+            }
+            Meanwhile::Reverted { from_there, waits } => {
+                // Commits that are made again have other ids.
+                let restarts = cx.restarts();
+                cx.land(commit).await?;
+                let mut worktree = cx.worktree().await?;
+                std::fs::remove_file(worktree.path().join("work.txt"))?;
+                let reverted = worktree.commit(format!("Revert {restarts}")).await?.ok_or("nothing new")?;
+                let reverted = cx.land(reverted).await?;
+                let mut worktree = cx.worktree().await?;
+                std::fs::write(worktree.path().join("work.txt"), "done")?;
+                let again = worktree.commit(format!("Again {restarts}")).await?.ok_or("nothing new")?;
+                let landed = match *from_there {
+                    true => cx.land_from(reverted, again).await?,
+                    false => cx.land(again).await?,
+                };
+                assert_eq!(cx.land(again).await?, landed, "once more it does nothing");
+                if let Some(told) = waits {
+                    told.notify_one();
+                    std::future::pending::<()>().await;
+                }
                 return goto!(cx, job::exit, landed);
             }
             Meanwhile::By(workspaces) => {
@@ -128,6 +158,41 @@ async fn a_run_that_is_under_way_lands_without_its_context() {
     assert_eq!((project.left(), project.archived()), (vec![], vec![]));
     let over = workspaces.land_from(&report.run, project.begin, landed).await;
     assert!(matches!(over, Err(GitWorkspacesError::RunEnded)), "{over:?}");
+}
+
+/// Files that have landed before, in the same visit, land like any others.
+#[tokio::test]
+async fn what_was_reverted_lands_again() {
+    for from_there in [false, true] {
+        let project = Project::new();
+        let outcome = job(&project, Meanwhile::Reverted { from_there, waits: None }, Duration::ZERO).await;
+        assert_eq!(outcome.finished(), Some(project.main().head().unwrap()), "{from_there}");
+        assert_eq!(project.git(&["log", "--format=%s"]), "Again 0\nRevert 0\nWork\nBegin\n", "{from_there}");
+        assert_eq!(project.file("main", "work.txt").as_deref(), Some("done"), "{from_there}");
+        assert_eq!((project.left(), project.archived()), (vec![], vec![]), "{from_there}");
+    }
+}
+
+/// The handler that begins again gets the commit of each of its landings, also if two have the same files.
+#[tokio::test]
+async fn every_landing_before_an_interruption_is_found_again() {
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let run = |waits| {
+        let work = Work(Meanwhile::Reverted { from_there: true, waits }, project.root());
+        let run = Run::new(Job { work: LogicNode(work) }).with_journal(journal.clone());
+        run.with_workspaces(Arc::new(project.workspaces()))
+    };
+    let told = Arc::new(Notify::new());
+    tokio::select! {
+        ended = run(Some(told.clone())).start(()) => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+    let landed = project.main().head().unwrap();
+    let ended = run(None).resume().await.unwrap();
+    assert_eq!((ended.outcome.finished(), project.main().head().unwrap()), (Some(landed), landed));
+    assert_eq!(project.git(&["log", "--format=%s"]), "Again 0\nRevert 0\nWork\nBegin\n");
+    assert_eq!(project.left(), [""; 0]);
 }
 
 #[tokio::test]

@@ -104,8 +104,7 @@ impl Worktree {
     ///
     /// See [`RebaseError`]; after a conflict everything is unchanged.
     pub fn rebase(&self, start: CommitId, onto: CommitId, committer: &Signature) -> Result<Vec<CommitId>, RebaseError> {
-        let head = self.head()?;
-        Ok(self.rebase_with(start..head, onto, committer, OnConflict::Refuse)?.moved)
+        Ok(self.rebase_with(start, None, onto, committer, OnConflict::Refuse)?.moved)
     }
 
     /// Like [`rebase`](Self::rebase), but prefers `onto`: of lines that both sides have changed, those of the moved
@@ -121,8 +120,7 @@ impl Worktree {
         onto: CommitId,
         committer: &Signature,
     ) -> Result<Rebased, RebaseError> {
-        let head = self.head()?;
-        self.rebase_with(start..head, onto, committer, OnConflict::PreferOnto)
+        self.rebase_with(start, None, onto, committer, OnConflict::PreferOnto)
     }
 
     /// Like [`rebase`](Self::rebase), up to the first commit of the range that conflicts. Branch, index and files are
@@ -141,18 +139,20 @@ impl Worktree {
         onto: CommitId,
         committer: &Signature,
     ) -> Result<Rebased, RebaseError> {
-        self.rebase_with(range, onto, committer, OnConflict::Stop)
+        self.rebase_with(range.start, Some(range.end), onto, committer, OnConflict::Stop)
     }
 
+    /// Moves the commits after `start` up to `end`, or up to the head that the branch is moved away from.
     fn rebase_with(
         &self,
-        range: Range<CommitId>,
+        start: CommitId,
+        end: Option<CommitId>,
         onto: CommitId,
         committer: &Signature,
         on_conflict: OnConflict,
     ) -> Result<Rebased, RebaseError> {
         let (git, head) = self.open_with_head()?;
-        let commits = compute::first_parent_range(&git, &range)?;
+        let commits = compute::first_parent_range(&git, &(start..end.unwrap_or(head)))?;
         let git = git.with_object_memory();
         let replayed = compute::replay(&git, onto, &commits, committer, InPlace::Stays, on_conflict)?;
         let tip = match replayed.created.last() {
@@ -161,7 +161,7 @@ impl Worktree {
         };
         let to = Computed { tree: replayed.stopped_with.unwrap_or(tip.tree), ..tip };
         if tip.commit != head || replayed.stopped_with.is_some() {
-            let reason = format!("rebase: {} commits after {} onto {onto}", commits.len(), range.start);
+            let reason = format!("rebase: {} commits after {start} onto {onto}", commits.len());
             self.switch_to_computed(&git, head, to, &committer.git(), reason)?;
         }
         let moved = replayed.created.iter().map(|made| made.commit).collect();

@@ -1,4 +1,5 @@
-//! Preparing a new worktree: a setup command, and ignored files that are copied.
+//! Preparing a worktree: a setup command, and ignored files that are copied.
 
 pub(crate) mod copied_files;
+mod process;
 pub(crate) mod setup;

@@ -1,18 +1,29 @@
-//! The user's setup command for a new worktree, such as one that fetches dependencies or builds.
+//! The user's setup command for a worktree, such as one that fetches dependencies or builds.
 
+use super::process::{self, Ending};
 use std::{
     ffi::{OsStr, OsString},
+    io,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command},
+    time::Duration,
 };
 
-/// A command that runs in each new worktree before any agent works there. It runs without a shell, and does not inherit
-/// this process's environment.
+/// The default time limit.
+const TIME_LIMIT: Duration = Duration::from_secs(10 * 60);
+
+/// A command that prepares a worktree: when it is made, and again when it is reset. It runs without a shell, and does
+/// not inherit this process's environment.
+///
+/// It runs what the worktree's commit contains, such as the scripts of a `package.json`, and an agent may have written
+/// that. [`run`](Self::run) does not confine it: it can do what this process's user can do.
+/// [`run_with`](Self::run_with) lets the caller start it confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
     program: OsString,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
+    time_limit: Duration,
 }
 
 /// The setup command failed.
@@ -42,6 +53,28 @@ pub enum SetupError {
         /// The last 64 KiB of its standard error.
         error: String,
     },
+    /// It was killed at its time limit.
+    #[error("{} in {} was killed, because it had not ended after its time limit of {limit:?}; `Setup::with_time_limit` sets another{}", program.display(), place.display(), said(error, output))]
+    TimedOut {
+        /// The program.
+        program: PathBuf,
+        /// The worktree.
+        place: PathBuf,
+        /// The time limit.
+        limit: Duration,
+        /// The last 64 KiB of its standard output.
+        output: String,
+        /// The last 64 KiB of its standard error.
+        error: String,
+    },
+    /// It was killed because its caller stopped it.
+    #[error("{} in {} was stopped before it had ended", program.display(), place.display())]
+    Stopped {
+        /// The program.
+        program: PathBuf,
+        /// The worktree.
+        place: PathBuf,
+    },
 }
 
 impl Setup {
@@ -52,6 +85,7 @@ impl Setup {
             program: program.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
             environment: Vec::new(),
+            time_limit: TIME_LIMIT,
         }
     }
 
@@ -62,37 +96,65 @@ impl Setup {
         self
     }
 
-    /// Runs the command in `place` with empty standard input, and waits until it and all processes that hold its output
-    /// have ended.
+    /// Sets the time after which the command and the rest of its process group are killed. The default is ten minutes.
+    #[must_use]
+    pub fn with_time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
+        self
+    }
+
+    /// The file of the program that [`run`](Self::run) starts; a relative path is relative to the worktree. None if the
+    /// program is in no absolute directory of the `PATH` that it is given.
+    #[must_use]
+    pub fn program(&self) -> Option<PathBuf> {
+        let path = self.environment.iter().rev().find(|(name, _)| name == OsStr::new("PATH"));
+        find(&self.program, path.map(|(_, path)| path.as_os_str()))
+    }
+
+    /// Runs the command in `place` with empty standard input, in a process group of its own. Waits until it and all
+    /// processes that hold its output have ended. At the time limit the group is killed; a process that has left the
+    /// group is not.
     ///
     /// # Errors
     ///
-    /// [`SetupError`] if it cannot be started or fails, with what it printed.
+    /// [`SetupError`] if it cannot be started, fails, or does not end in time, with what it printed.
     pub fn run(&self, place: &Path) -> Result<(), SetupError> {
+        self.run_with(place, Command::spawn, || false)
+    }
+
+    /// Like [`run`](Self::run), but `start` spawns the command, for example confined and with more variables. Once
+    /// `is_stopped` returns true, its process group is killed. `is_stopped` is called several times a second.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run); [`SetupError::NotStarted`] with the error of `start`; [`SetupError::Stopped`].
+    pub fn run_with(
+        &self,
+        place: &Path,
+        start: impl FnOnce(&mut Command) -> io::Result<Child>,
+        is_stopped: impl Fn() -> bool,
+    ) -> Result<(), SetupError> {
         let program = PathBuf::from(&self.program);
-        let path = self.environment.iter().rev().find(|(name, _)| name == OsStr::new("PATH"));
         let not_started =
             |cause: String| SetupError::NotStarted { program: program.clone(), place: place.to_owned(), cause };
-        let found = find(&self.program, path.map(|(_, path)| path.as_os_str()))
+        let found = self
+            .program()
             .ok_or_else(|| not_started("it is in no absolute directory of the `PATH` that it is given".to_owned()))?;
-        let ran = Command::new(found)
+        let mut command = Command::new(found);
+        command
             .args(&self.arguments)
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(place)
-            .stdin(Stdio::null())
-            .output()
+            .current_dir(place);
+        let ended = process::run(&mut command, self.time_limit, start, is_stopped)
             .map_err(|error| not_started(error.to_string()))?;
-        if ran.status.success() {
-            return Ok(());
+        let (place, output, error) = (place.to_owned(), ended.output, ended.error);
+        match ended.ending {
+            Ending::Exited if ended.status.success() => Ok(()),
+            Ending::Exited => Err(SetupError::Failed { program, place, code: ended.status.code(), output, error }),
+            Ending::TimedOut => Err(SetupError::TimedOut { program, place, limit: self.time_limit, output, error }),
+            Ending::Stopped => Err(SetupError::Stopped { program, place }),
         }
-        Err(SetupError::Failed {
-            program,
-            place: place.to_owned(),
-            code: ran.status.code(),
-            output: tail(&ran.stdout),
-            error: tail(&ran.stderr),
-        })
     }
 }
 
@@ -110,15 +172,18 @@ fn find(program: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     }
 }
 
-fn tail(bytes: &[u8]) -> String {
-    const LONGEST: usize = 64 * 1024;
-    String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LONGEST)..]).into_owned()
-}
-
 /// The last lines of its output, for a message.
 fn last_lines(error: &str, output: &str) -> String {
     const LINES: usize = 5;
     let said = if error.trim().is_empty() { output } else { error };
     let lines: Vec<&str> = said.trim_end().lines().collect();
     lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+/// The last lines of its output as the end of a message; empty if it printed nothing.
+fn said(error: &str, output: &str) -> String {
+    match last_lines(error, output) {
+        lines if lines.is_empty() => lines,
+        lines => format!("; it printed last: {lines}"),
+    }
 }

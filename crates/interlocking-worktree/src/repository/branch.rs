@@ -116,7 +116,7 @@ pub enum ArchiveError {
 }
 
 impl Repository {
-    /// The local branches and their commits, ordered by name.
+    /// The local branches and their commits, ordered by name. Whether a commit is readable is not checked.
     pub fn branches(&self) -> Result<Vec<(BranchName, CommitId)>, GitError> {
         self.named("refs/heads/", BranchName::from_git)
     }
@@ -257,7 +257,7 @@ impl Repository {
         for reference in references.prefixed(prefix).doing(doing)? {
             let mut reference = reference.map_err(|error| GitError::new(doing(), error.to_string()))?;
             let Some(name) = name(reference.name()) else { continue };
-            let id = reference.peel_to_id().doing(doing)?.detach();
+            let id = reference.follow_to_object().doing(doing)?.detach();
             named.push((name, CommitId::from_git(id)));
         }
         named.sort();

@@ -1,8 +1,13 @@
 //! Preparing a worktree: the user's setup command, and ignored files that a build needs.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use interlocking_worktree::{CopyError, Setup, SetupError};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+use rustix::io::Errno;
 
 use crate::judge::{Place, path, write};
 
@@ -35,6 +40,59 @@ fn a_setup_command_that_fails_says_what_it_said() {
     }
     let absent = Setup::new("no-such-program", ["x"]).run(tests.path()).unwrap_err();
     assert!(matches!(absent, SetupError::NotStarted { .. }), "{absent}");
+}
+
+/// A setup command whose two processes hold `pipe` open and do not end.
+fn endless(pipe: &Path) -> Setup {
+    let script = format!("exec 9> '{}'; sleep 1000 & sleep 1000", pipe.display());
+    Setup::new("sh", ["-c", script.as_str()]).with_variable("PATH", "/usr/bin:/bin")
+}
+
+/// Runs it, and checks that no process holds the pipe any more.
+fn ended(setup: impl FnOnce(&Path) -> SetupError) -> SetupError {
+    let directory = tempfile::tempdir().unwrap();
+    let pipe = directory.path().join("pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    // Opened first, so that the command does not wait for a reader.
+    let reader = rustix::fs::open(&pipe, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()).unwrap();
+    let error = setup(&pipe);
+    // Processes that were killed close it, soon after. Where nobody holds it, there is an end to read.
+    for _ in 0..1000 {
+        match rustix::io::read(&reader, &mut [0_u8; 8]) {
+            Ok(read) => {
+                assert_eq!(read, 0);
+                return error;
+            }
+            Err(waits) => assert_eq!(waits, Errno::AGAIN),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("a process was left");
+}
+
+#[test]
+fn a_setup_command_that_does_not_end_is_killed_at_its_time_limit() {
+    let place = Place::new();
+    let tests = place.worktree("tests");
+    let limit = Duration::from_millis(500);
+    let error = ended(|pipe| endless(pipe).with_time_limit(limit).run(tests.path()).unwrap_err());
+    assert!(matches!(error, SetupError::TimedOut { limit: told, .. } if told == limit), "{error:?}");
+    let told = format!("sh in {} was killed, because it had not ended after its time limit of", tests.path().display());
+    assert!(error.to_string().starts_with(&format!("{told} 500ms")), "{error}");
+    // A process that has closed its output has a limit, too, and one that prints without an end.
+    for script in ["exec >&- 2>&-; sleep 1000", "while :; do echo more; done"] {
+        let setup = Setup::new("sh", ["-c", script]).with_variable("PATH", "/usr/bin:/bin").with_time_limit(limit);
+        let error = setup.run(tests.path()).unwrap_err();
+        assert!(matches!(error, SetupError::TimedOut { .. }), "{script}: {error:?}");
+    }
+}
+
+#[test]
+fn a_setup_command_that_is_stopped_leaves_no_process() {
+    let place = Place::new();
+    let tests = place.worktree("tests");
+    let error = ended(|pipe| endless(pipe).run_with(tests.path(), Command::spawn, || true).unwrap_err());
+    assert!(matches!(error, SetupError::Stopped { .. }), "{error:?}");
 }
 
 /// A committed program is not used in place of one that is missing in `PATH`.
