@@ -19,9 +19,11 @@ pub struct NotCargoTest {
 pub(super) struct CargoTest {
     /// The command that builds the test programs and lists them.
     pub(super) build: CommandLine,
-    /// The other arguments for the test programs, without those that select tests or set the number of threads, as each test runs
-    /// in a process of its own.
+    /// The other arguments for the test programs, without those that select tests by name or set the number of threads, as each
+    /// test runs in a process of its own, and without those for the output, as verdicts are read from it.
     pub(super) arguments: Vec<String>,
+    /// Whether these arguments make a test program leave out some of its tests.
+    pub(super) is_selective: bool,
     /// Whether only one test runs at a time.
     pub(super) is_serial: bool,
     /// Which tests run.
@@ -85,6 +87,27 @@ const SKIP: &str = "--skip";
 /// The option of a test program with which filters must equal a test's name.
 const EXACT: &str = "--exact";
 
+/// Options of a test program that concern only its output.
+const OUTPUT: [&str; 9] = [
+    "--nocapture",
+    "--no-capture",
+    "--show-output",
+    "-q",
+    "--quiet",
+    "--format",
+    "--color",
+    "--logfile",
+    "--report-time",
+];
+
+/// Options with which a test program leaves out some of its tests, whatever their names.
+const SELECTIVE: [&str; 2] = ["--ignored", "--exclude-should-panic"];
+
+/// The name of an option, without a value that follows it after `=`.
+fn name_of<'a>(option: &[&'a str]) -> &'a str {
+    option[0].split_once('=').map_or(option[0], |(name, _)| name)
+}
+
 /// Separates options with their values from other words; each in their order.
 fn options_and_words<'a>(all: &[&'a str], with_value: &[&str]) -> (Vec<Vec<&'a str>>, Vec<&'a str>) {
     let (mut options, mut words) = (Vec::new(), Vec::new());
@@ -130,7 +153,7 @@ impl CargoTest {
         let (mut options, more_filters) = options_and_words(&programs, &PROGRAM_WITH_VALUE);
         filters.extend(more_filters);
         let is_serial = options.iter().any(|option| option.join("=") == format!("{THREADS}=1"));
-        options.retain(|option| option[0] != THREADS && !option[0].starts_with(&format!("{THREADS}=")));
+        options.retain(|option| name_of(option) != THREADS && !OUTPUT.contains(&name_of(option)));
         let skip = format!("{SKIP}=");
         let skipped = |option: &Vec<&str>| option.join("=").strip_prefix(&skip).map(str::to_owned);
         let chosen = Chosen {
@@ -139,10 +162,12 @@ impl CargoTest {
             is_exact: options.iter().any(|option| option[0] == EXACT),
         };
         options.retain(|option| option[0] != EXACT && skipped(option).is_none());
+        let is_selective = options.iter().any(|option| SELECTIVE.contains(&option[0]));
         own.extend(["--no-run", "--message-format=json"]);
         Ok(Self {
             build: CommandLine::new(command.program(), &own),
             arguments: options.into_iter().flatten().map(str::to_owned).collect(),
+            is_selective,
             is_serial,
             chosen,
         })
@@ -265,6 +290,45 @@ mod tests {
             let found: Vec<_> = all.into_iter().filter(|name| command.chosen.has(name)).collect();
             assert_eq!(found, chosen, "{words:?}");
             assert_eq!(command.arguments, ["--ignored"]);
+        }
+    }
+
+    /// Verdicts and the canaries' messages are read from the output as a program prints it by default.
+    #[test]
+    fn options_for_the_output_reach_no_program() {
+        for words in [
+            &["--nocapture"][..],
+            &["--no-capture"],
+            &["--show-output"],
+            &["-q"],
+            &["--quiet"],
+            &["--format", "terse"],
+            &["--format=terse"],
+            &["--color", "always"],
+            &["--color=always"],
+            &["--logfile", "log"],
+            &["--logfile=log"],
+            &["--report-time"],
+            &["--nocapture", "--format", "terse", "--color=always"],
+        ] {
+            let command = [&["test", "--"][..], words, &["prop_", "--include-ignored"][..]].concat();
+            let command = CargoTest::of(&CommandLine::new("cargo", &command)).unwrap();
+            assert_eq!(command.arguments, ["--include-ignored"], "{words:?}");
+            assert_eq!(command.chosen.filters, ["prop_"], "{words:?}");
+        }
+    }
+
+    #[test]
+    fn options_that_leave_tests_out_are_known() {
+        for (words, is_selective) in [
+            (&["--ignored"][..], true),
+            (&["-Z", "unstable-options", "--exclude-should-panic"], true),
+            (&["--include-ignored"], false),
+            (&["prop_", "--skip", "--ignored", "--exact"], false),
+        ] {
+            let command = [&["test", "--"], words].concat();
+            let command = CargoTest::of(&CommandLine::new("cargo", &command)).unwrap();
+            assert_eq!(command.is_selective, is_selective, "{words:?}");
         }
     }
 

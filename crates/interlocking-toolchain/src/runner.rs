@@ -248,6 +248,7 @@ impl Runner {
             hidden: known.hidden(),
             built: &built,
             arguments: &command.arguments,
+            is_selective: command.is_selective,
             is_serial: command.is_serial,
             chosen: &command.chosen,
             programs: &self.programs,

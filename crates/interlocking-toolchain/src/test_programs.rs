@@ -2,15 +2,16 @@
 
 use super::cargo_test::{Built, Chosen};
 use super::confinement::Confinement;
-use super::execution::{Finished, RunError, temporary_beside};
+use super::execution::{Ending, Finished, RunError, temporary_beside};
 use super::outcome::{Forgery, TestOutcome, TestRun};
 use super::recorder::Programs;
 use super::toolchain::Toolchain;
 use crate::canaries::PairedTest;
 use crate::failure::{FailureType, StructuredFailure};
 use crate::harness::{
-    bare_failure,
+    KnownTests, bare_failure,
     libtest::{self, OneTest},
+    no_verdict,
 };
 use futures_util::StreamExt;
 use interlocking_agents::program::{Environment, Invocation};
@@ -38,6 +39,8 @@ pub(super) struct Suite<'a> {
     pub(super) built: &'a Built,
     /// The other arguments of the test programs.
     pub(super) arguments: &'a [String],
+    /// Whether these arguments make a test program leave out some of its tests.
+    pub(super) is_selective: bool,
     /// Whether only one test runs at a time.
     pub(super) is_serial: bool,
     pub(super) chosen: &'a Chosen,
@@ -74,16 +77,27 @@ impl Suite<'_> {
     /// Runs all tests of all programs, and those that are `paired` together with their canaries.
     pub(super) async fn run(&self, paired: &[PairedTest]) -> Result<TestRun, RunError> {
         let mut jobs = Vec::new();
+        let mut compiled: BTreeSet<String> = BTreeSet::new();
         for (program, package) in &self.built.tests {
-            let Some(listed) = self.list(program, package).await? else {
-                return Ok(TestRun::Ran(unlisted(program)));
+            let finished = self.list(program, package, &[]).await?;
+            let Some(listed) = libtest::listed(&finished) else {
+                return Ok(TestRun::Ran(self.unlisted(program, &finished)));
             };
-            jobs.extend(jobs_of(program, package, &listed, paired));
+            let mut of_program = jobs_of(program, package, &listed, paired);
+            let pairs = of_program.iter().filter_map(|job| job.canary.as_ref());
+            compiled.extend(pairs.map(|(test, _)| test.stand_in.clone()));
+            if self.is_selective {
+                let finished = self.list(program, package, self.arguments).await?;
+                let Some(selected) = libtest::listed(&finished) else {
+                    return Ok(TestRun::Ran(self.unlisted(program, &finished)));
+                };
+                of_program.retain(|job| selected.contains(&job.path));
+            }
+            jobs.extend(of_program);
         }
         let mut outcome = TestOutcome::default();
         for test in paired {
-            let is_there = |job: &Job<'_>| job.canary.as_ref().is_some_and(|(of, _)| of.stand_in == test.stand_in);
-            if !jobs.iter().any(is_there) {
+            if !compiled.contains(&test.stand_in) {
                 let message = "it is in the file, but no test program has it: it is not compiled";
                 outcome.failed.push(bare_failure(&test.name, FailureType::ParseError, message));
             }
@@ -180,12 +194,28 @@ impl Suite<'_> {
         self.process(job.program, job.package, arguments, left.min(self.toolchain.one_test_timeout())).await
     }
 
-    /// The names of a program's tests; `None` if the program does not list them.
-    async fn list(&self, program: &Path, package: &Path) -> Result<Option<Vec<String>>, RunError> {
+    /// Makes a program list its tests, or those that it would run with these arguments.
+    async fn list(&self, program: &Path, package: &Path, selecting: &[String]) -> Result<Finished, RunError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        let arguments = vec!["--list".into(), "--format=terse".into()];
-        let finished = self.process(program, package, arguments, left).await?;
-        Ok(libtest::listed(&finished))
+        let mut arguments: Vec<OsString> = vec!["--list".into(), "--format=terse".into()];
+        arguments.extend(selecting.iter().map(OsString::from));
+        self.process(program, package, arguments, left).await
+    }
+
+    /// The outcome if a program has not listed its tests.
+    fn unlisted(&self, program: &Path, finished: &Finished) -> TestOutcome {
+        let program = format!("the test program {}", program.display());
+        let why = match finished.ending {
+            Ending::Exited(code) => {
+                format!("{program} exited with {code} instead of listing its tests, as Rust's own harness does")
+            }
+            Ending::Killed => format!("{program} was ended by a signal before it had listed its tests"),
+            Ending::TimedOut => {
+                format!("the time for building and testing was up before {program} had listed its tests")
+            }
+        };
+        let known = KnownTests { names: &[], test_path: self.test_path, implementation_path: None };
+        no_verdict(finished, known, &why)
     }
 
     async fn process(
@@ -234,11 +264,4 @@ fn jobs_of<'a>(program: &'a Path, package: &'a Path, listed: &[String], paired: 
 /// A name without its modules.
 fn last(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
-}
-
-fn unlisted(program: &Path) -> TestOutcome {
-    let message =
-        format!("the test program {} does not list its tests: it must use Rust's own harness", program.display());
-    let failed = vec![bare_failure(crate::harness::WHOLE_SUITE, FailureType::ParseError, &message)];
-    TestOutcome { failed, ..TestOutcome::default() }
 }

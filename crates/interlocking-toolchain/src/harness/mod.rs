@@ -55,7 +55,7 @@ pub(crate) fn bare_failure(name: &str, failure_type: FailureType, message: &str)
 const LONGEST_MESSAGE: usize = 2000;
 
 /// The outcome of a run without verdicts: every known test failed, or the suite if none is known.
-fn no_verdict(finished: &Finished, known: KnownTests<'_>, why: &str) -> TestOutcome {
+pub(crate) fn no_verdict(finished: &Finished, known: KnownTests<'_>, why: &str) -> TestOutcome {
     let timed_out = finished.ending == Ending::TimedOut;
     let failure_type = if timed_out { FailureType::Timeout } else { FailureType::ParseError };
     let said = end_of(finished.stderr.trim(), LONGEST_MESSAGE);

@@ -1,8 +1,8 @@
 //! Commands by name, each with its harness, and what a recorder notes of them.
 
 use interlocking_toolchain::{
-    Checkout, CommandLine, FailureType, Harness, KnownTests, NamedCommand, Recorder, RunError, Runner, TestRun,
-    TestVerdict, Toolchain,
+    Checkout, CommandLine, Ending, FailureType, Finished, Harness, KnownTests, NamedCommand, Recorder, RunError,
+    Runner, TestRun, TestVerdict, Toolchain,
 };
 use std::fs;
 use std::path::Path;
@@ -124,8 +124,43 @@ async fn a_report_is_read_from_where_the_command_leaves_it() {
     assert_eq!(outcome.failed[0].failure_type, FailureType::ParseError);
 }
 
-/// TC-03: `cargo test contract` runs only the tests with that name, each by itself and with its
-/// canary.
+/// A test program that ends without listing its tests: the failure says how it ended and what it said.
+#[tokio::test]
+async fn a_program_that_does_not_list_its_tests_fails_by_its_end() {
+    let checkouts = tempfile::tempdir().unwrap();
+    let at = checkouts.path().join("1");
+    fs::create_dir(&at).unwrap();
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("named/verdicts/debug/deps/p-1");
+    let artifact = serde_json::json!({
+        "reason": "compiler-artifact",
+        "manifest_path": at.join("Cargo.toml"),
+        "target": {"kind": ["test"]},
+        "profile": {"test": true},
+        "executable": program,
+    });
+    let build = CommandLine::new("cargo", &["test", "--no-fail-fast", "--no-run", "--message-format=json"]);
+    let list = CommandLine::new(program.to_str().unwrap(), &["--list", "--format=terse"]);
+    let of_exit = "the test program exited with 127 instead of listing its tests, as Rust's own harness does";
+    let of_kill = "the test program was ended by a signal before it had listed its tests";
+    let of_time = "the time for building and testing was up before the test program had listed its tests";
+    for (ending, failure_type, said) in [
+        (Ending::Exited(127), FailureType::ParseError, of_exit),
+        (Ending::Killed, FailureType::ParseError, of_kill),
+        (Ending::TimedOut, FailureType::Timeout, of_time),
+    ] {
+        let answer = Finished { ending, stdout: String::new(), is_cut: false, stderr: "no libx.so\n".to_owned() };
+        let recorder = Recorder::new().answer(build.clone(), Recorder::exit(0, &artifact.to_string()));
+        let runner = runner(Toolchain::default()).with_recorder(Arc::new(recorder.answer(list.clone(), answer)));
+        let TestRun::Ran(outcome) = runner.test(&Checkout::at(&at), KNOWN).await.unwrap() else { panic!("{ending:?}") };
+        let [failure] = &outcome.failed[..] else { panic!("{outcome:?}") };
+        let program = format!("the test program {}", program.display());
+        assert_eq!(failure.message, format!("{}: no libx.so", said.replace("the test program", &program)));
+        assert_eq!((failure.failure_type, outcome.timed_out), (failure_type, ending == Ending::TimedOut));
+    }
+}
+
+/// TC-03: `cargo test contract` runs only the tests with that name, each by itself and with its canary. Options for the output
+/// change no verdict, and `--ignored` runs the tests that are marked so.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_filter_chooses_tests_by_their_own_names() {
     let checkouts = tempfile::tempdir().unwrap();
@@ -135,20 +170,22 @@ async fn a_filter_chooses_tests_by_their_own_names() {
     fs::write(at.join("Cargo.toml"), "[package]\nname = \"victim\"\nedition = \"2024\"\n[workspace]\n").unwrap();
     fs::write(at.join("src/lib.rs"), "").unwrap();
     let test = "#[test] fn contract_holds() {}\n";
-    let others =
-        "#[test] fn contract_holds_not() { panic!(\"not this one\") }\n#[test] fn other() { panic!(\"nor this\") }\n";
+    let others = "#[test] fn contract_holds_not() { panic!(\"not this one\") }\n\
+        #[test] fn other() { panic!(\"nor this\") }\n\
+        #[test] #[ignore = \"slow\"] fn marked() {}\n";
     fs::write(at.join("tests/p.rs"), format!("{test}{others}")).unwrap();
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("named");
-    for words in [
-        &["contract", "--", "--skip", "not"][..],
-        &["--", "contract", "--skip=holds_not"],
-        &["--", "--exact", "contract_holds"],
+    for (words, passed) in [
+        (&["contract", "--", "--skip", "not", "--nocapture"][..], "contract_holds"),
+        (&["--", "contract", "--skip=holds_not", "-q", "--color", "always"], "contract_holds"),
+        (&["--", "--exact", "contract_holds", "--format=terse", "--show-output"], "contract_holds"),
+        (&["--", "--ignored"], "marked"),
     ] {
         let test_command = CommandLine::new("cargo", &[&["test"], words].concat());
         let toolchain = Toolchain { test_command, ..Toolchain::default() };
         let runner = Runner::new(toolchain, &target, checkouts.path()).unwrap();
         let TestRun::Ran(outcome) = runner.test(&Checkout::at(&at), KNOWN).await.unwrap() else { panic!() };
-        assert!(outcome.all_passed() && outcome.passed == ["contract_holds"], "{words:?}: {outcome:?}");
+        assert!(outcome.all_passed() && outcome.passed == [passed], "{words:?}: {outcome:?}");
     }
     let runner = Runner::new(Toolchain::default(), &target, checkouts.path()).unwrap();
     fs::write(at.join("tests/p.rs"), format!("{test}{}", others.replace("contract_holds_not", "another"))).unwrap();
