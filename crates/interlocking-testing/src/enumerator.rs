@@ -142,11 +142,13 @@ impl<G: Graph> Enumerator<G> {
     ///
     /// If the value is no JSON.
     #[must_use]
-    pub fn with_message<N: Node>(self, message: &N::Input) -> Self
+    pub fn with_message<N: Node>(mut self, message: &N::Input) -> Self
     where
         N::Input: Serialize,
     {
-        self.sample::<N>(message, None)
+        let net = N::Graph::net();
+        self.samples.add_message(&net.table().graph, net.name(N::INDEX), json(message));
+        self
     }
 
     /// Limits the answers that are generated from each schema; 0 for none.
@@ -241,12 +243,15 @@ impl<G: Graph> Enumerator<G> {
         }
     }
 
-    #[expect(clippy::expect_used, reason = "shared with tests: what is wrong shall end them")]
     fn sample<N: Node>(mut self, value: &impl Serialize, deed: Option<crate::samples::Deed>) -> Self {
         let net = N::Graph::net();
-        let value: Value = serde_json::to_value(value).expect("a sample is JSON");
         let node = (net.table().graph.clone(), net.name(N::INDEX).to_owned());
-        self.samples.given.entry(node).or_default().push(Sample { value, deed });
+        self.samples.given.entry(node).or_default().push(Sample { value: json(value), deed });
         self
     }
+}
+
+#[expect(clippy::expect_used, reason = "shared with tests: what is wrong shall end them")]
+fn json(value: &impl Serialize) -> Value {
+    serde_json::to_value(value).expect("a sample is JSON")
 }

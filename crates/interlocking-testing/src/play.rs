@@ -120,7 +120,7 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
     };
     let entry = entries.swap_remove(entry);
     let player = Player::new(samples.clone(), chance.clone(), log.clone());
-    let known = |node: &&str| samples.given.contains_key(&(G::net().table().graph.clone(), (*node).to_owned()));
+    let known = |node: &&str| !samples.messages(&G::net().table().graph, node).is_empty();
     let recorder = Recorder {
         kept: Arc::new(MemoryJournal::new()),
         samples: samples.clone(),

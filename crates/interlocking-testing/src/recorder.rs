@@ -86,10 +86,10 @@ impl Recorder {
         let mut choices = vec![Choice::plain("none", Sort::Answer)];
         let mut messages = Vec::new();
         for node in &self.takes_messages {
-            for (choice, sample) in self.samples.answers(&graph, node, None).iter() {
+            for (choice, message) in self.samples.messages(&graph, node) {
                 let label = format!("{node}-{}", choice.label);
                 choices.push(Choice { label, sort: Sort::Message, shown: choice.shown.clone() });
-                messages.push((node.clone(), sample.value.clone()));
+                messages.push((node.clone(), message.clone()));
             }
         }
         let family = format!("message {}", after.split('.').next().unwrap_or_default());

@@ -234,17 +234,32 @@ impl Report {
             .to_owned()
     }
 
-    /// The name of the markers' module, as the derive makes it by default.
+    /// The name of the markers' module, as the derive makes it by default. The table does not have the
+    /// name that `#[graph(module = …)]` gives instead. A keyword is returned without its `r#`.
     fn module(&self) -> String {
-        let mut module = String::new();
-        for character in self.net.table().graph.chars() {
-            if character.is_uppercase() && !module.is_empty() {
-                module.push('_');
-            }
-            module.extend(character.to_lowercase());
-        }
-        module
+        snake_case(&self.net.table().graph)
     }
+}
+
+/// `Newsroom` → `newsroom`, `HTTPServer` → `http_server`: the same rule as `naming::snake_case` of
+/// `interlocking-macros`, which can export nothing but macros.
+fn snake_case(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let mut snake = String::new();
+    for (at, &letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| letters[before]);
+        let starts_word = letter.is_uppercase()
+            && before.is_some_and(|before| {
+                let ends_capitals =
+                    before.is_uppercase() && letters.get(at + 1).is_some_and(|next| next.is_lowercase());
+                before.is_lowercase() || before.is_ascii_digit() || ends_capitals
+            });
+        if starts_word {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
 }
 
 impl fmt::Display for Report {
@@ -299,5 +314,25 @@ fn of(some: usize, all: usize) -> String {
 impl fmt::Debug for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snake_case;
+
+    #[test]
+    fn modules_are_named_as_the_derive_names_them() {
+        for (graph, module) in [
+            ("Newsroom", "newsroom"),
+            ("NewsRoom", "news_room"),
+            ("HTTPServer", "http_server"),
+            ("Server2", "server2"),
+            ("ABTest", "ab_test"),
+            ("V3Loop", "v3_loop"),
+            ("already_snake", "already_snake"),
+        ] {
+            assert_eq!(snake_case(graph), module);
+        }
     }
 }

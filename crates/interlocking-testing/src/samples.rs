@@ -24,10 +24,13 @@ pub(crate) struct Sample {
     pub(crate) deed: Option<Deed>,
 }
 
-/// The possible answers for each node, by graph and node.
+/// The possible answers and messages for each node, by graph and node.
 #[derive(Default)]
 pub(crate) struct Samples {
+    /// The given answers of agents and people, and the given results of children.
     pub(crate) given: BTreeMap<(String, String), Vec<Sample>>,
+    /// The messages to event nodes. An event node may have an agent too, whose answers are in `given`.
+    messages: BTreeMap<(String, String), Vec<(Choice, Value)>>,
     /// How many answers are generated from a schema at most.
     pub(crate) generated: usize,
     pub(crate) faults: Vec<Fault>,
@@ -59,19 +62,29 @@ impl Samples {
         known.entry(key).or_insert_with(|| Arc::new(self.put_together(given, schema))).clone()
     }
 
+    pub(crate) fn add_message(&mut self, graph: &str, node: &str, message: Value) {
+        let messages = self.messages.entry((graph.to_owned(), node.to_owned())).or_default();
+        let choice = Choice::of(numbered("sample", messages.len()), &message);
+        messages.push((choice, message));
+    }
+
+    /// All possible messages to an event node.
+    pub(crate) fn messages(&self, graph: &str, node: &str) -> &[(Choice, Value)] {
+        self.messages.get(&(graph.to_owned(), node.to_owned())).map(Vec::as_slice).unwrap_or_default()
+    }
+
     fn put_together(&self, given: &[Sample], schema: Option<&Value>) -> Vec<(Choice, Sample)> {
-        let number = |name: &str, number: usize| format!("{name}-{}", number + 1);
         let mut answers: Vec<_> = given
             .iter()
             .enumerate()
-            .map(|(index, sample)| (Choice::of(number("sample", index), &sample.value), sample.clone()))
+            .map(|(index, sample)| (Choice::of(numbered("sample", index), &sample.value), sample.clone()))
             .collect();
         let generated = schema.map(|schema| generate(schema, self.generated)).unwrap_or_default();
         let new = generated.into_iter().filter(|value| given.iter().all(|sample| sample.value != *value));
-        answers.extend(
-            new.enumerate()
-                .map(|(index, value)| (Choice::of(number("generated", index), &value), Sample { value, deed: None })),
-        );
+        answers
+            .extend(new.enumerate().map(|(index, value)| {
+                (Choice::of(numbered("generated", index), &value), Sample { value, deed: None })
+            }));
         answers
     }
 
@@ -85,6 +98,11 @@ impl Samples {
             .extend(faults.map(|fault| (Choice::plain(fault.name(), Sort::Fault), Behaviour::Fails(fault.clone()))));
         behaviours
     }
+}
+
+/// The label of the value at `index`: `sample-1` is the first.
+fn numbered(name: &str, index: usize) -> String {
+    format!("{name}-{}", index + 1)
 }
 
 impl Choice {

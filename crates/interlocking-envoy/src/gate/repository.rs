@@ -90,7 +90,8 @@ impl VariantsGate {
     /// `archive/<branch>`. An alternative is marked and keeps its worktree and branch. A main variant is merged later by the
     /// agent that follows the protocol. For a prompt without variants, `answer` is ignored.
     ///
-    /// May be repeated after a failure: steps that are done are skipped.
+    /// May be repeated after a failure: steps that are done are skipped. If only the archived branch is there, the variant
+    /// counts as discarded, also where no decision about it is stored.
     ///
     /// # Errors
     ///
@@ -102,12 +103,15 @@ impl VariantsGate {
         let store = Store::open(self.repository.common_directory())?;
         let mut decisions = store.load()?;
         let branch = self.branch_of(prompt)?;
-        if self.repository.branch_head(&branch)?.is_some() {
+        let is_archived = self.repository.branch_head(&branch)?.is_none();
+        if !is_archived {
             decisions.forget_discard(prompt);
         }
         let returned = decisions.record(prompt, branch.as_str(), answer)?;
         if returned.variant_solution == Some(Decision::Discard) {
             self.archive(&branch)?;
+        } else if is_archived {
+            return Err(RuleError::IsDiscarded { prompt: prompt.to_string(), branch: branch.to_string() }.into());
         }
         store.save(&decisions)?;
         Ok(returned)

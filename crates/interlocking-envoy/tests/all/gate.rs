@@ -176,6 +176,24 @@ fn a_discarded_prompt_that_is_brought_back_can_be_decided_again() {
     assert_eq!(decisions.of("tides", 3, "A".parse().unwrap()).unwrap().variant_solution, Decision::Main);
 }
 
+/// ENV-74, ENV-75: an archived branch cannot be merged, also where no decision about it is stored.
+#[test]
+fn a_prompt_whose_branch_is_archived_can_only_be_discarded() {
+    let place = Place::with_variants(&["A"]);
+    // The state that a process leaves when it ends before it stores the decision.
+    place.git(&["worktree", "remove", &place.worktree("A").display().to_string()]);
+    place.git(&["branch", "-m", "tides-prompts/implementation-3-A", "archive/tides-prompts/implementation-3-A"]);
+    for decision in [Decision::Main, Decision::Alternative] {
+        let error = place.record("A", decision).unwrap_err();
+        assert!(matches!(error, GateError::Rule(RuleError::IsDiscarded { .. })), "{decision}: {error}");
+        assert_eq!(place.gate().decisions().unwrap(), Default::default());
+    }
+    let decided = || place.gate().decisions().unwrap().of("tides", 3, "A".parse().unwrap()).cloned();
+    place.record("A", Decision::Discard).unwrap();
+    assert_eq!(decided().unwrap().variant_solution, Decision::Discard);
+    assert_eq!(place.branches(), ["archive/tides-prompts/implementation-3-A", "main", "tides"]);
+}
+
 /// If many processes choose main at the same time, exactly one succeeds.
 #[test]
 fn one_of_many_is_main() {

@@ -7,6 +7,7 @@ mod held;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod edges;
+mod event_agents;
 mod every_kind;
 mod graph_nodes;
 mod labels;
