@@ -201,10 +201,7 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         match self.follow(words, console, cancel).await {
             Ok(exit) => exit,
             Err(error) => {
-                match json {
-                    true => console.line(Style::Plain, &error.to_json().to_string()),
-                    false => console.line(Style::Bad, &format!("error: {error}")),
-                }
+                error.tell(console, json);
                 error.exit()
             }
         }

@@ -1,5 +1,6 @@
 //! The error of a command: what is wrong, where, what to do about it, and the causes.
 
+use crate::console::{Console, Style};
 use crate::exit::Exit;
 use clap::builder::StyledStr;
 use interlocking_core::failure::Failure;
@@ -14,6 +15,7 @@ use std::fmt;
 /// Why a command failed or was refused.
 ///
 /// Any error becomes a `CommandError` by `?`, with its causes and the exit code of a refusal, [`Exit::Usage`].
+/// [`of_journal`](Self::of_journal) gives the error of a journal its own exit code.
 #[derive(Debug)]
 pub struct CommandError(Box<Details>);
 
@@ -65,6 +67,14 @@ impl CommandError {
         json!({ "error": { "what": what, "where": place, "remedy": remedy, "causes": causes, "exit": exit.code() } })
     }
 
+    /// Prints the error as a message: as JSON if the operator wants JSON, and as lines otherwise.
+    pub(crate) fn tell(&self, console: &Console, json: bool) {
+        match json {
+            true => console.line(Style::Plain, &self.to_json().to_string()),
+            false => console.line(Style::Bad, &format!("error: {self}")),
+        }
+    }
+
     pub(crate) fn of_clap(error: &clap::Error) -> Self {
         let shown: StyledStr = error.render();
         let shown = shown.to_string();
@@ -79,7 +89,9 @@ impl CommandError {
         }
     }
 
-    pub(crate) fn of_journal(error: JournalError) -> Self {
+    /// The error of a journal, with its causes: [`Exit::Journal`] if the journal cannot be used, [`Exit::Usage`] if it has refused
+    /// what was asked, such as a run that does not exist.
+    pub fn of_journal(error: JournalError) -> Self {
         let exit = match &error {
             JournalError::NoRun { .. } | JournalError::OutOfOrder { .. } | JournalError::Encoding { .. } => Exit::Usage,
             _ => Exit::Journal,

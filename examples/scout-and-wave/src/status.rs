@@ -55,7 +55,7 @@ struct Question {
 }
 
 pub(crate) async fn status(Status { run, common }: Status, cx: CommandContext) -> Result<Exit, CommandError> {
-    let account = account(&common.open_journal()?, &run).await.map_err(CommandError::from)?;
+    let account = account(&common.open_journal()?, &run).await.map_err(CommandError::of_journal)?;
     let report = StatusReport::of(&account)?;
     common.print(cx.console(), &report, || report.lines(cx.program(), &common.journal_words()))?;
     Ok(Exit::Done)

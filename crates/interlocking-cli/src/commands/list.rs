@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::text::moment;
 use clap::Args;
 use interlocking_runtime::journal::account::{RunState, account};
-use interlocking_runtime::journal::{Journal, Origin, RunSummary};
+use interlocking_runtime::journal::{Journal, JournalError, Origin, RunSummary};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -36,28 +36,41 @@ struct Row {
 pub(crate) async fn list(arguments: Arguments, console: &Console) -> Result<Exit, CommandError> {
     let Arguments { all, state, common } = arguments;
     let journal = common.journal.open()?;
-    let mut rows = Vec::new();
+    let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
     for summary in journal.runs().await.map_err(CommandError::of_journal)? {
         if !all && matches!(summary.origin, Some(Origin::Child { .. })) {
             continue;
         }
-        let known = state_of(&journal, &summary).await?;
+        let known = match state_of(&journal, &summary).await {
+            Ok(known) => known,
+            // Another process has removed the run.
+            Err(JournalError::NoRun { .. }) => continue,
+            // The other runs are listed all the same.
+            Err(error) => {
+                let error = CommandError::of_journal(error).at(format!("run `{}`", summary.run));
+                unreadable.push(error.with_exit(Exit::Journal));
+                RunState::Stopped
+            }
+        };
         if state.as_deref().is_none_or(|wanted| wanted == known.name()) {
             rows.push(Row { summary, state: known });
         }
     }
     common.print(console, &rows, || table(&rows))?;
-    Ok(Exit::Done)
+    for error in &unreadable {
+        error.tell(console, common.json);
+    }
+    Ok(if unreadable.is_empty() { Exit::Done } else { Exit::Journal })
 }
 
 /// The state of a run. Reads the run's records only if the run has not ended and no process executes it.
-async fn state_of(journal: &dyn Journal, summary: &RunSummary) -> Result<RunState, CommandError> {
+async fn state_of(journal: &dyn Journal, summary: &RunSummary) -> Result<RunState, JournalError> {
     Ok(match (summary.ended.as_deref(), &summary.holder) {
         (Some("failed"), _) => RunState::Failed,
         (Some("cancelled"), _) => RunState::Cancelled,
         (Some(_), _) => RunState::Finished,
         (None, Some(_)) => RunState::Running,
-        (None, None) => account(journal, &summary.run).await.map_err(CommandError::of_journal)?.state,
+        (None, None) => account(journal, &summary.run).await?.state,
     })
 }
 

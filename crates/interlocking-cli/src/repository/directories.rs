@@ -77,13 +77,41 @@ fn refuse_inside(work: &Path, repository: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The path of the file to which the result is also written. Opens the file before the run starts, so that a file that cannot be
-/// written is reported at once: creates it if it does not exist, and keeps its contents until the result is written.
-pub(crate) fn result_file(given: Option<&Path>, known: Option<PathBuf>) -> Result<Option<PathBuf>, CommandError> {
-    let path = given.map(absolute).transpose()?.or(known);
-    if let Some(path) = &path {
-        let opened = private::file_options().create(true).append(true).open(path);
-        opened.map_err(|reason| unusable(path, &reason))?;
+/// The file to which the result is also written. If this process has created the file and it is still empty, it is removed when
+/// this value is dropped: the run was refused, or did not start.
+pub(crate) struct ResultFile {
+    path: PathBuf,
+    /// Whether this process has created the file.
+    is_new: bool,
+}
+
+impl ResultFile {
+    /// Opens the file before the run starts, so that a file that cannot be written is reported at once: creates it if it does not
+    /// exist, and keeps its contents until the result is written. `None` if no path is given or known.
+    pub(crate) fn open(given: Option<&Path>, known: Option<PathBuf>) -> Result<Option<Self>, CommandError> {
+        let Some(path) = given.map(absolute).transpose()?.or(known) else { return Ok(None) };
+        let open = |options: &mut fs::OpenOptions| options.append(true).open(&path);
+        let opened = match open(private::file_options().create_new(true)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                open(private::file_options().create(true)).map(|_| false)
+            }
+            made => made.map(|_| true),
+        };
+        let is_new = opened.map_err(|reason| unusable(&path, &reason))?;
+        Ok(Some(Self { path, is_new }))
     }
-    Ok(path)
+
+    pub(crate) fn to_path(&self) -> PathBuf {
+        self.path.clone()
+    }
+}
+
+impl Drop for ResultFile {
+    fn drop(&mut self) {
+        let is_empty = |metadata: fs::Metadata| metadata.is_file() && metadata.len() == 0;
+        if self.is_new && fs::symlink_metadata(&self.path).is_ok_and(is_empty) {
+            // An empty file that stays does no harm.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }

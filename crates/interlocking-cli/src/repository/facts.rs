@@ -57,7 +57,7 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
             if let Some(found) = found {
                 return Ok(if run == start.run { found } else { found.for_fork() });
             }
-            let first = start.journal.load(&run).await?.into_iter().next();
+            let first = start.journal.load(&run).await.map_err(CommandError::of_journal)?.into_iter().next();
             match first.map(|record| record.entry) {
                 Some(Entry::Started { origin: Some(Origin::Fork { of, .. }), .. }) => run = of,
                 _ => break,
@@ -87,7 +87,7 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
         for file in RunFile::all(&start.directory, start.program)? {
             let found = file.read::<Self>();
             let is_over = found.is_ok_and(|found| found.is_some_and(|found| !found.is_there));
-            if is_over && start.journal.load(file.run()).await?.is_empty() {
+            if is_over && start.journal.load(file.run()).await.map_err(CommandError::of_journal)?.is_empty() {
                 file.forget()?;
             }
         }

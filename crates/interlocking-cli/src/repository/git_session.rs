@@ -99,7 +99,8 @@ impl<M: Remembered> RepositoryRun<M> {
     async fn refuse_elsewhere(&self) -> Result<(), CommandError> {
         let (Some(name), Some(base)) = (self.land_on(), self.facts.base) else { return Ok(()) };
         let start = &self.start;
-        let is_over = !start.is_retried && ending(&start.journal.load(&start.run).await?).is_some();
+        let records = start.journal.load(&start.run).await.map_err(CommandError::of_journal)?;
+        let is_over = !start.is_retried && ending(&records).is_some();
         let (repository, branch) = (Repository::open(self.repository())?, BranchName::new(name)?);
         let Some(head) = repository.branch_head(&branch)? else { return Ok(()) };
         // The run may have landed there before it was stopped.
@@ -138,7 +139,8 @@ async fn landed<M: Remembered>(
 ) -> Result<Option<CommitId>, CommandError> {
     let start = &run.start;
     let Some(head) = repository.branch_head(&BranchName::new(run.landing_branch())?)? else { return Ok(None) };
-    for commit in landings(&*start.journal, &start.run).await?.into_iter().rev() {
+    let commits = landings(&*start.journal, &start.run).await.map_err(CommandError::of_journal)?;
+    for commit in commits.into_iter().rev() {
         // A commit that did not land may have been removed.
         if repository.commit(commit).is_ok() && repository.is_ancestor(commit, head)? {
             return Ok(Some(commit));

@@ -1,6 +1,6 @@
 //! A run over a repository in this process, from its options until it is ready to start.
 
-use super::directories::{Directories, result_file};
+use super::directories::{Directories, ResultFile};
 use super::facts::{Facts, file};
 use super::options::{Location, RepositoryOptions, absolute};
 use super::run_file::remove_directory;
@@ -19,12 +19,13 @@ use std::path::{Path, PathBuf};
 /// program's own facts `M`.
 ///
 /// A program that sets a run up calls [`begin`](Self::begin) or [`resume`](Self::resume), and [`ready`](Self::ready) once nothing
-/// more can keep the run from starting. If the value is dropped before `ready`, it removes the directories that it has made.
+/// more can keep the run from starting. If the value is dropped before `ready`, it removes the directories that it has made, and
+/// the file of the result if it has made that.
 pub struct RepositoryRun<M: Remembered = ()> {
     pub(super) start: Start,
     pub(super) facts: Facts<M>,
     /// The file to which this process also writes the result.
-    pub(super) result: Option<PathBuf>,
+    pub(super) result: Option<ResultFile>,
     /// The path of the script as the user gave it.
     pub(super) named_script: Option<PathBuf>,
     /// The state of the run before this process changed anything.
@@ -91,11 +92,11 @@ impl<M: Remembered> RepositoryRun<M> {
         own: M,
     ) -> Result<Self, CommandError> {
         let (agents, land_on) = (options.agent_options()?.unwrap_or_default(), options.landing_branch()?);
-        if !start.journal.load(&start.run).await?.is_empty() {
+        if !start.journal.load(&start.run).await.map_err(CommandError::of_journal)?.is_empty() {
             let taken = CommandError::new(format!("there is a run `{}` in the journal", start.run));
             return Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"));
         }
-        let result = result_file(options.result.as_deref(), None)?;
+        let result = ResultFile::open(options.result.as_deref(), None)?;
         Facts::<M>::forget_removed(&start).await?;
         let location = location.absolute()?;
         let (branch, base) = match &location.repo {
@@ -119,7 +120,7 @@ impl<M: Remembered> RepositoryRun<M> {
             land_on,
             agents,
             keep: options.keep,
-            result: result.clone(),
+            result: result.as_ref().map(ResultFile::to_path),
             own,
         };
         let run = Self {
@@ -150,8 +151,8 @@ impl<M: Remembered> RepositoryRun<M> {
         }
         facts.keep |= options.keep;
         facts.land_on = options.landing_branch()?.or(facts.land_on);
-        let result = result_file(options.result.as_deref(), facts.result.take())?;
-        let records = start.journal.load(&start.run).await?.len();
+        let result = ResultFile::open(options.result.as_deref(), facts.result.take())?;
+        let records = start.journal.load(&start.run).await.map_err(CommandError::of_journal)?.len();
         let made = if facts.is_there {
             // The directory may have been removed, for instance by a system that clears temporary directories. It is made again:
             // the work itself is in the repository.
@@ -161,7 +162,7 @@ impl<M: Remembered> RepositoryRun<M> {
         } else {
             Some(facts.make_directories(start.program, &start.run)?)
         };
-        facts.result = result.clone();
+        facts.result = result.as_ref().map(ResultFile::to_path);
         let before = Before { known: known.map(Box::new), records };
         let unready = Some(Unready { made, _claim: Some(claim) });
         let run = Self { start, facts, result, named_script: options.script.clone(), before, unready };

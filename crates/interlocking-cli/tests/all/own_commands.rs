@@ -25,7 +25,7 @@ struct Check {
 
 async fn check(arguments: Check, cx: CommandContext) -> Result<Exit, CommandError> {
     let Check { at_least, topic, common } = arguments;
-    let runs = common.open_journal()?.runs().await?.len();
+    let runs = common.open_journal()?.runs().await.map_err(CommandError::of_journal)?.len();
     if topic.len() < at_least {
         let error = CommandError::new(format!("`{topic}` is shorter than {at_least} letters"));
         return Err(error.at("TOPIC").remedy(format!("`{} check` a longer one", cx.program())).with_exit(Exit::Failed));

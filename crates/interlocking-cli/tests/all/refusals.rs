@@ -1,6 +1,6 @@
 //! Refusals name what, where and what to do, and change nothing.
 
-use crate::support::{Program, call};
+use crate::support::{Program, call, damage, steady};
 use expect_test::expect;
 use interlocking::cli::{Cli, NoArguments, Start};
 use interlocking::prelude::*;
@@ -115,6 +115,35 @@ async fn a_journal_that_cannot_be_used_is_told() {
     let error: serde_json::Value = serde_json::from_str(&told.stderr).unwrap();
     assert_eq!(error["error"]["exit"], 7);
     assert!(error["error"]["what"].as_str().unwrap().contains("is damaged"), "{error}");
+}
+
+/// The other runs are listed, and the error says which run it is.
+#[tokio::test]
+async fn a_run_whose_records_cannot_be_read_is_listed_as_stopped() {
+    let review = Program::new();
+    for run in ["r1", "r2", "r3"] {
+        review.waiting(run).await;
+    }
+    damage(&review.place.path().join("journal"), "r2");
+    let listed = review.call(&["list"]).await;
+    assert_eq!(listed.exit, 7, "{listed:?}");
+    expect![[r#"
+        RUN  GRAPH   STATE      RECORDS  STARTED               LAST RECORD
+        r1   Review  waiting          4  TIME  TIME
+        r2   Review  stopped          4  TIME  TIME
+        r3   Review  waiting          4  TIME  TIME
+    "#]]
+    .assert_eq(&steady(&listed.stdout));
+    assert!(listed.stderr.starts_with("error: "), "{}", listed.stderr);
+    assert!(listed.stderr.contains("record 0 of run `r2` cannot be read: "), "{}", listed.stderr);
+    assert!(listed.stderr.contains("\n  at: run `r2`\n"), "{}", listed.stderr);
+
+    let waiting = review.call(&["list", "--json", "--state", "waiting"]).await;
+    let runs: Vec<_> = waiting.json().as_array().unwrap().iter().map(|row| row["run"].clone()).collect();
+    assert_eq!((waiting.exit, runs), (7, vec!["r1".into(), "r3".into()]), "{waiting:?}");
+    let error: serde_json::Value = serde_json::from_str(&waiting.stderr).unwrap();
+    assert_eq!(error["error"]["exit"], 7);
+    assert_eq!(error["error"]["where"], "run `r2`");
 }
 
 /// The message for a program's own refusal includes its causes.

@@ -2,7 +2,7 @@
 
 use crate::pair::Pair;
 use crate::processes::example;
-use crate::support::steady;
+use crate::support::{damage, steady};
 use interlocking::worktree::{BranchName, CommitId, Repository, Signature};
 use serde_json::{Value, json};
 use std::fs;
@@ -224,6 +224,7 @@ fn a_resume_that_is_refused_changes_nothing_for_the_next_one() {
     let (exit, stdout, stderr) = scene.call(&[&other[..], &["--events", "nowhere/at/all"]].concat());
     assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
     assert_eq!(fs::read_to_string(&file).unwrap(), remembered);
+    assert!(!scene.at("other.json").exists());
     let (exit, _, stderr) = scene.call(&["resume", "r1"]);
     assert_eq!(exit, Some(0), "{stderr}");
     assert_ne!(scene.head("main"), Some(scene.base));
@@ -304,8 +305,9 @@ fn a_fork_has_directories_of_its_own() {
     assert_eq!(scene.run(&[]).0, Some(0));
     let main = scene.head("main").unwrap();
     assert_eq!(scene.call(&["fork", "r1", "--before", "merge"]).0, Some(0));
-    let (exit, stdout, stderr) = scene.call(&["resume", "r1-fork", "--land-on", "main"]);
+    let (exit, stdout, stderr) = scene.call(&["resume", "r1-fork", "--land-on", "main", "--result", "result.json"]);
     assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
+    assert!(!scene.at("result.json").exists());
     let said = format!(
         "error: the run began at {}, and `main` is at {main}, which has commits that the run did not begin with\n",
         scene.base
@@ -363,6 +365,39 @@ fn what_cannot_be_is_refused_before_anything_is_done() {
     pages += &format!("$ resume --branch\n{}", scene.page(scene.call(&["resume", "r1", "--branch", "main"])));
     assert_eq!(scene.left(), [""; 0]);
     expect_test::expect_file!["../refused.txt"].assert_eq(&pages);
+}
+
+/// A file that would have been made for it is not there, and one that was there is as it was.
+#[test]
+fn a_refused_run_leaves_the_file_of_its_result_as_it_was() {
+    let scene = Scene::new();
+    fs::write(scene.at("old.json"), "mine").unwrap();
+    for more in [
+        &["--branch", "other", "--script", "agents.toml"][..],
+        &["--work-dir", "project/deep/work", "--script", "agents.toml"],
+        &["--agent", "check=scripted:agents.toml"],
+        &["--events", "nowhere/at/all", "--script", "agents.toml"],
+    ] {
+        for result in ["old.json", "new.json"] {
+            let words = ["run", "a greeting", "--run-id", "r1", "--repo", "project", "--result", result];
+            let (exit, _, stderr) = scene.call(&[&words[..], more].concat());
+            assert_eq!(exit, Some(2), "{more:?}: {stderr}");
+            assert_eq!(fs::read_to_string(scene.at("old.json")).unwrap(), "mine", "{more:?}");
+            assert!(!scene.at("new.json").exists(), "{more:?}");
+            assert_eq!(scene.left(), [""; 0], "{more:?}");
+        }
+    }
+}
+
+/// The journal is the cause, not what the user asks for.
+#[test]
+fn a_run_whose_name_has_records_that_cannot_be_read_is_a_fault_of_the_journal() {
+    let scene = Scene::new();
+    assert_eq!(scene.run(&[]).0, Some(0));
+    damage(&scene.at("journal"), "r1");
+    let (exit, stdout, stderr) = scene.run(&[]);
+    assert_eq!((exit, stdout.as_str()), (Some(7), ""), "{stderr}");
+    assert!(stderr.contains("record 0 of run `r1` cannot be read: "), "{stderr}");
 }
 
 /// The record that another process needs is gone.

@@ -6,8 +6,10 @@ use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::cli::{Cli, Console, Exit, Start};
 use interlocking::prelude::*;
 use interlocking::runtime::CancelToken;
+use rusqlite::Connection;
 use serde_json::Value;
 use std::io::{self, Cursor, Read, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
@@ -148,6 +150,13 @@ pub(crate) async fn call<G: interlocking::graph::Graph, S: Args + 'static, E: Ar
     }
     let exit: Exit = cli.execute(all, &console, &CancelToken::new()).await;
     Ran { exit: exit.code(), stdout: stdout.text(), stderr: stderr.text() }
+}
+
+/// Makes the first record of a run unreadable.
+pub(crate) fn damage(journal: &Path, run: &str) {
+    let connection = Connection::open(journal.join("journal.db")).unwrap();
+    let damage = "UPDATE record SET more='{' WHERE sequence=0 AND run=(SELECT id FROM run WHERE name=?)";
+    assert_eq!(connection.execute(damage, [run]).unwrap(), 1);
 }
 
 /// The commands that a program's help lists, in its order.
