@@ -4,7 +4,7 @@ use crate::cli::{Options, Specification};
 use crate::summary;
 use hybrid::demo::Scenario;
 use hybrid::graph::Hybrid;
-use hybrid::past::Past;
+use hybrid::past::{Past, PastError};
 use hybrid::requirements::unmet;
 use hybrid::run::{SetUpError, Settings, UnderWay, set_up, take_away};
 use hybrid::spec::Task;
@@ -91,7 +91,10 @@ pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Hy
         }
     }
     let start = run.start();
-    let mut past = Past::read(&*start.journal, &start.run).await?;
+    let mut past = Past::read(&*start.journal, &start.run).await.map_err(|error| match error {
+        PastError::Journal(error) => CommandError::of_journal(error),
+        error => error.into(),
+    })?;
     if start.is_retried {
         past = past.retried();
     }

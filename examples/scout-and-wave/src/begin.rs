@@ -118,7 +118,7 @@ pub(crate) async fn begin_with(
 
 /// Where a run whose journal is lost has left its worktrees.
 async fn directory_left_by(lost: &RunId, repository: Option<&Path>, start: &Start) -> Result<PathBuf, CommandError> {
-    if !start.journal.load(lost).await?.is_empty() {
+    if !start.journal.load(lost).await.map_err(CommandError::of_journal)?.is_empty() {
         let known = CommandError::new(format!("the journal of the run `{lost}` is there"));
         return Err(known.remedy(format!("take it up: {} resume {lost}", start.program)));
     }
