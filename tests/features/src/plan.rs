@@ -42,10 +42,12 @@ impl fmt::Display for Set {
 }
 
 /// The sets of every published package: without features, each feature by itself, and each beside the default, as when a user
-/// adds a feature to a dependency. Clippy checks all features together.
+/// adds a feature to a dependency. The same of a program whose manifest says `[package.metadata.features] alone = true`, as people
+/// build it by itself. Clippy checks all features together.
 pub(crate) fn sets(metadata: &Value) -> BTreeSet<Set> {
     let mut sets = BTreeSet::new();
-    for package in packages(metadata).filter(is_published) {
+    let is_alone = |package: &&Value| package["metadata"]["features"]["alone"] == true;
+    for package in packages(metadata).filter(|package| is_published(package) || is_alone(package)) {
         let (name, features) = (name_of(package), features_in(package));
         sets.insert(Set::new(name, []));
         for feature in &features {
@@ -120,6 +122,7 @@ mod tests {
             } },
             { "name": "core", "features": {} },
             { "name": "example", "publish": [], "features": {} },
+            { "name": "program", "publish": [], "features": {}, "metadata": { "features": { "alone": true } } },
         ] })
     }
 
@@ -141,6 +144,7 @@ mod tests {
                 "facade with fast",
                 "facade with run",
                 "facade with store",
+                "program",
             ]
         );
     }
