@@ -17,6 +17,8 @@
 //! Items that are hidden from this documentation are for the other crates of the workspace, and change with them.
 
 mod isolation;
+#[doc(hidden)]
+pub mod naming;
 pub mod table;
 #[doc(hidden)]
 pub mod lines;

@@ -2,7 +2,7 @@
 
 use crate::errors::Errors;
 use crate::expand::{silenced, standing_at};
-use crate::naming;
+use interlocking_core::naming::snake_case;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -116,7 +116,7 @@ fn variants<'a>(input: &'a DeriveInput, errors: &Errors) -> Vec<&'a Variant> {
 
 /// The name of a variant's label: `HTTP_ERROR` of `HttpError`, and of `HTTPError`.
 fn text(variant: &Variant) -> String {
-    naming::snake_case(&variant.ident.unraw().to_string()).to_uppercase()
+    snake_case(&variant.ident.unraw().to_string()).to_uppercase()
 }
 
 /// Each variant has a label of its own.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
+use interlocking_core::naming::snake_case;
 use interlocking_core::net::Net;
 use interlocking_core::table::NodeKind;
 
@@ -241,27 +242,6 @@ impl Report {
     }
 }
 
-/// `Newsroom` → `newsroom`, `HTTPServer` → `http_server`: the same rule as `naming::snake_case` of
-/// `interlocking-macros`, which can export nothing but macros.
-fn snake_case(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    let mut snake = String::new();
-    for (at, &letter) in letters.iter().enumerate() {
-        let before = at.checked_sub(1).map(|before| letters[before]);
-        let starts_word = letter.is_uppercase()
-            && before.is_some_and(|before| {
-                let ends_capitals =
-                    before.is_uppercase() && letters.get(at + 1).is_some_and(|next| next.is_lowercase());
-                before.is_lowercase() || before.is_ascii_digit() || ends_capitals
-            });
-        if starts_word {
-            snake.push('_');
-        }
-        snake.extend(letter.to_lowercase());
-    }
-    snake
-}
-
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (graph, taken, all) = (&self.net.table().graph, self.taken.len(), self.routes.all.len());
@@ -314,25 +294,5 @@ fn of(some: usize, all: usize) -> String {
 impl fmt::Debug for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::snake_case;
-
-    #[test]
-    fn modules_are_named_as_the_derive_names_them() {
-        for (graph, module) in [
-            ("Newsroom", "newsroom"),
-            ("NewsRoom", "news_room"),
-            ("HTTPServer", "http_server"),
-            ("Server2", "server2"),
-            ("ABTest", "ab_test"),
-            ("V3Loop", "v3_loop"),
-            ("already_snake", "already_snake"),
-        ] {
-            assert_eq!(snake_case(graph), module);
-        }
     }
 }
