@@ -1,4 +1,4 @@
-//! The rule by which the derive names what it makes of a type's name, for whoever has to say that name.
+//! The rule by which the derive makes the names of modules and labels from the names of types and variants.
 
 /// `Newsroom` → `newsroom`, `HTTPServer` → `http_server`, `V3` → `v3`.
 #[must_use]
