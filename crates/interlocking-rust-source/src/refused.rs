@@ -5,18 +5,31 @@
 //! file token by token with what is allowed: macros, attributes and future syntax are read like everything else. What the check
 //! cannot decide, it refuses. A person can allow a construct by the name that the refusal states.
 //!
-//! Each file is checked separately. What a name from another file means, and what a macro of another crate makes of its
-//! arguments, is not seen.
+//! The rules of a macro can drop some of its arguments and put the others anywhere. So neither a dot nor `crate::` before a path
+//! counts among arguments, unless the macro is one whose arguments are code, such as `println!`.
+//!
+//! Each file is checked separately. What a name from another file means, what a macro of another crate makes of its arguments, and
+//! whether a module in a file of its own is compiled only for tests, is not seen.
 
+mod context;
+mod macros;
+mod positions;
 mod rules;
+mod test_modules;
 
 use crate::SourceError;
 use crate::syntax::{MAX_DEPTH, depth, read_tokens};
 use crate::tokens::{is_mark, is_member, is_separator, levels, name_at};
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use context::{Context, Within};
+use macros::{Variables, called, is_call, is_definition_of_rules};
+use positions::{
+    after_attributes, follows_path_or_use, follows_use, gives_current_thread, is_attribute, is_named, is_own,
+    is_plain_path_to, is_renamed,
+};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use rules::Rules;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The side to which a file belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +60,7 @@ pub struct RefusedConstruct {
 /// Finds the constructs in a file that are refused and not allowed by name, in the file's order.
 ///
 /// Conditions that distinguish a test from other uses are refused, too. An implementation may have `#[cfg(test)]` before a module
-/// whose name occurs nowhere else in its file.
+/// whose name occurs nowhere else in its file, if the module implements nothing for what is not its own.
 ///
 /// # Errors
 ///
@@ -59,24 +72,19 @@ pub fn refused_constructs(
     allowed: &[String],
 ) -> Result<Vec<RefusedConstruct>, SourceError> {
     read_tokens(path, text, |tokens| {
-        let mut names = BTreeMap::new();
+        let (mut names, mut given) = (BTreeMap::new(), BTreeSet::new());
         for level in levels(tokens.clone()) {
-            for name in (0..level.tokens.len()).filter_map(|at| name_at(&level.tokens, at)) {
+            for (at, name) in (0..level.tokens.len()).filter_map(|at| Some((at, name_at(&level.tokens, at)?))) {
+                given.extend(name_at(&level.tokens, at + 1).filter(|_| name == "as"));
                 *names.entry(name).or_insert(0_usize) += 1;
             }
         }
-        let mut search = Search { path, rules: Rules::of(side), allowed, names, found: Vec::new() };
-        search.stream(tokens, Within::Code);
+        let implementing = test_modules::implementing(tokens.clone());
+        let (rules, variables, found) = (Rules::of(side), Variables::default(), Vec::new());
+        let mut search = Search { path, rules, allowed, names, given, implementing, variables, found };
+        search.stream(tokens, Context::CODE);
         search.found
     })
-}
-
-/// The context of tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Within {
-    Code,
-    /// The arguments of a macro or an attribute, or a macro's own rules: their expansion is unknown.
-    Arguments,
 }
 
 const UNDER_ANOTHER_NAME: &str = "under another name it cannot be seen what of it is used";
@@ -87,55 +95,93 @@ struct Search<'a> {
     allowed: &'a [String],
     /// The number of occurrences of each name in the file.
     names: BTreeMap<String, usize>,
+    /// The names that the file gives to something else by `as`.
+    given: BTreeSet<String>,
+    /// The macros of the file that may implement something.
+    implementing: BTreeSet<String>,
+    /// The metavariables of the surrounding macro rules.
+    variables: Variables,
     found: Vec<RefusedConstruct>,
 }
 
 impl Search<'_> {
-    fn stream(&mut self, tokens: TokenStream, within: Within) {
+    fn stream(&mut self, tokens: TokenStream, around: Context) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut context = around;
         for at in 0..tokens.len() {
             match &tokens[at] {
-                TokenTree::Ident(_) => self.identifier(&tokens, at, within),
-                TokenTree::Group(group) => {
-                    let before = at.checked_sub(1).map(|before| &tokens[before]);
-                    if group.delimiter() == Delimiter::Bracket && is_attribute(&tokens, at) {
-                        self.attribute(group.stream(), after_attributes(&tokens, at + 1));
-                    } else if is_mark(before, '!') || is_definition_of_rules(&tokens, at) {
-                        self.stream(group.stream(), Within::Arguments);
-                    } else {
-                        self.stream(group.stream(), within);
+                TokenTree::Ident(word) => {
+                    context.is_of_use |= word == "use" && !is_mark(tokens.get(at + 1), '<');
+                    self.identifier(&tokens, at, context);
+                }
+                TokenTree::Group(group) => self.group(&tokens, at, group, context),
+                TokenTree::Punct(mark) => {
+                    context.is_of_use &= mark.as_char() != ';' || around.is_of_use;
+                    if matches!(context.within, Within::Arguments | Within::Rules) {
+                        self.mark(&tokens, at);
                     }
                 }
-                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+                TokenTree::Literal(_) => {}
             }
         }
     }
 
-    fn identifier(&mut self, tokens: &[TokenTree], at: usize, within: Within) {
+    fn group(&mut self, tokens: &[TokenTree], at: usize, group: &Group, context: Context) {
+        let inside = group.stream();
+        if group.delimiter() == Delimiter::Bracket && is_attribute(tokens, at) {
+            return self.attribute(inside, after_attributes(tokens, at + 1), context);
+        }
+        if is_definition_of_rules(tokens, at) {
+            return self.rules(inside, context);
+        }
+        if called(tokens, at).is_some_and(|name| !self.takes_code(&name)) {
+            let context = context.within_arguments(&inside);
+            return self.stream(inside, context);
+        }
+        if context.within == Within::Rules && group.delimiter() == Delimiter::Bracket {
+            self.unmarked_attribute(&inside);
+        }
+        let is_first = at == 0 || is_mark(tokens.get(at - 1), ',');
+        let continues = context.is_of_use && is_first || follows_path_or_use(tokens, at);
+        let is_of_use = group.delimiter() == Delimiter::Brace && continues;
+        let is_repeated = at >= 1 && is_mark(tokens.get(at - 1), '$');
+        self.stream(inside, Context { is_of_use, is_repeated, ..context });
+    }
+
+    fn identifier(&mut self, tokens: &[TokenTree], at: usize, context: Context) {
         let name = name_at(tokens, at).unwrap_or_default();
         let span = tokens[at].span();
-        if is_member(tokens, at) {
-            return;
+        if self.is_variable(tokens, at) {
+            return self.variable(tokens, at);
         }
         if let Some(reason) = Rules::word(&name) {
             self.refuse(span, name.clone(), reason);
         }
-        if is_mark(tokens.get(at + 1), '!') && !is_mark(tokens.get(at + 2), '=') {
+        if is_call(tokens, at + 1) {
             if let Some(reason) = self.rules.macro_named(&name) {
                 self.refuse(span, format!("{name}!"), reason);
+            }
+            if name == "macro_rules" {
+                self.definition(tokens, at);
             }
             if name == "cfg"
                 && let Some(TokenTree::Group(group)) = tokens.get(at + 2)
             {
                 self.condition(group.stream(), span);
             }
+        } else {
+            self.word_of_macros(tokens, at, context);
         }
-        if new_name(tokens, at).is_some()
+        if is_member(tokens, at) && context.within != Within::Arguments {
+            return;
+        }
+        let is_renamed = is_renamed(tokens, at, context.is_of_use);
+        if is_renamed
             && let Some(reason) = self.rules.macro_named(&name).or((name == "cfg").then_some(UNDER_ANOTHER_NAME))
         {
             self.refuse(span, format!("{name}!"), reason);
         }
-        if name == "thread" && self.rules.is_implementation() && gives_current_thread(tokens, at) {
+        if name == "thread" && self.rules.is_implementation() && gives_current_thread(tokens, at, is_renamed) {
             let reason = "its name tells a test from other uses";
             self.refuse(span, "std::thread::current".to_owned(), reason);
         }
@@ -145,18 +191,18 @@ impl Search<'_> {
         {
             self.refuse(span, format!("as {renamed}"), "the tests may mean the macro of that name by it");
         }
-        let is_path = is_separator(tokens, at + 1);
-        let is_own = at >= 3
-            && is_separator(tokens, at - 2)
-            && name_at(tokens, at - 3).is_some_and(|root| matches!(root.as_str(), "crate" | "self" | "super" | "Self"));
-        if is_own {
+        if name == "as" && is_mark(tokens.get(at + 1), '$') && context.is_of_use {
+            self.refuse(span, "as $…".to_owned(), "the name that it gives cannot be seen");
+        }
+        if is_own(tokens, at) && context.within != Within::Arguments {
             return;
         }
+        let is_path = is_separator(tokens, at + 1);
         match name.as_str() {
             "std" | "core" | "alloc" if is_path => self.standard(tokens, at, &name),
             "std" => self.refuse(span, name, UNDER_ANOTHER_NAME),
             "core" | "alloc"
-                if within == Within::Arguments || name_at(tokens, at + 1).is_some_and(|next| next == "as") =>
+                if context.within != Within::Code || name_at(tokens, at + 1).is_some_and(|next| next == "as") =>
             {
                 self.refuse(span, name, UNDER_ANOTHER_NAME);
             }
@@ -197,21 +243,25 @@ impl Search<'_> {
     }
 
     /// Checks an attribute; `next` are the tokens after all attributes.
-    fn attribute(&mut self, tokens: TokenStream, next: &[TokenTree]) {
+    fn attribute(&mut self, tokens: TokenStream, next: &[TokenTree], context: Context) {
         let all: Vec<TokenTree> = tokens.clone().into_iter().collect();
         let name = (0..all.len()).rev().filter(|at| is_plain_path_to(&all, *at)).find_map(|at| name_at(&all, at));
         let (name, span) = (name.unwrap_or_default(), all.first().map_or_else(Span::call_site, TokenTree::span));
         if let Some(reason) = self.rules.attribute(&name) {
             self.refuse(span, format!("#[{name}]"), reason);
         }
+        if !is_named(&all) && !self.is_given_as_attribute(&all) {
+            self.refuse(span, "#[$…]".to_owned(), "which attribute it is cannot be seen");
+        }
         let group = all.iter().find_map(|token| match token {
             TokenTree::Group(group) => Some(group.stream()),
             _ => None,
         });
         match (name.as_str(), group) {
-            ("unsafe", Some(inside)) => self.attribute(inside, next),
+            ("unsafe", Some(inside)) => self.attribute(inside, next, context),
             ("cfg", Some(condition)) => {
-                let is_test_module = condition.to_string() == "test" && self.is_module_of_its_own(next);
+                let is_code = context.within == Within::Code;
+                let is_test_module = is_code && condition.to_string() == "test" && self.is_module_of_its_own(next);
                 if !is_test_module {
                     self.condition(condition, span);
                 }
@@ -220,8 +270,8 @@ impl Search<'_> {
                 let arguments: Vec<TokenTree> = arguments.into_iter().collect();
                 let mut parts = arguments.split(|token| is_mark(Some(token), ','));
                 self.condition(parts.next().unwrap_or_default().iter().cloned().collect(), span);
-                for attribute in parts {
-                    self.attribute(attribute.iter().cloned().collect(), next);
+                for attribute in parts.filter(|part| !part.is_empty()) {
+                    self.attribute(attribute.iter().cloned().collect(), next, context);
                 }
             }
             _ => {}
@@ -231,14 +281,15 @@ impl Search<'_> {
         {
             self.texts(tokens.clone());
         }
-        self.stream(tokens, Within::Arguments);
+        self.stream(tokens, context.within(Within::Attribute));
     }
 
-    /// Whether a module begins there that the other code of the file cannot mean: in an implementation, the module's name may
-    /// occur nowhere else in the file. Otherwise the name would mean another item where the code is not tested.
+    /// Whether a module begins there that cannot change what the other code of the file means: in an implementation, the module's
+    /// name may occur nowhere else in the file, and the module may implement nothing for what is not its own.
     fn is_module_of_its_own(&self, tokens: &[TokenTree]) -> bool {
         let name = name_at(tokens, 0).filter(|word| word == "mod").and_then(|_| name_at(tokens, 1));
-        name.is_some_and(|name| !self.rules.is_implementation() || self.names.get(&name) == Some(&1))
+        let is_its_own = |name: &String| self.names.get(name) == Some(&1) && self.implements_for_itself(tokens.get(2));
+        name.is_some_and(|name| !self.rules.is_implementation() || is_its_own(&name))
     }
 
     /// Refuses a condition that can distinguish a test from other uses.
@@ -280,7 +331,7 @@ impl Search<'_> {
             return self.refuse(span, "text".to_owned(), "it is nested too deep to be read");
         }
         let (start, before) = (span.start(), self.found.len());
-        self.stream(inside, Within::Arguments);
+        self.stream(inside, Context::CODE.within(Within::Attribute));
         for found in &mut self.found[before..] {
             (found.line, found.column) = (start.line, start.column + 1);
         }
@@ -293,65 +344,6 @@ impl Search<'_> {
             self.found.push(RefusedConstruct { path, line, column, construct, reason: reason.to_owned() });
         }
     }
-}
-
-/// The new name in `name as other`, unless it is a primitive type.
-fn new_name(tokens: &[TokenTree], at: usize) -> Option<String> {
-    let word = name_at(tokens, at + 1).filter(|word| word == "as");
-    word.and_then(|_| name_at(tokens, at + 2)).filter(|name| !Rules::is_primitive(name))
-}
-
-/// Whether the tokens after `thread` mean, or may mean, `current`: as a path, in braces, by `*`, or under another name.
-fn gives_current_thread(tokens: &[TokenTree], at: usize) -> bool {
-    if !is_separator(tokens, at + 1) {
-        return new_name(tokens, at).is_some();
-    }
-    match tokens.get(at + 3) {
-        Some(TokenTree::Ident(name)) => *name == "current",
-        Some(TokenTree::Group(group)) => {
-            let inside: Vec<TokenTree> = group.stream().into_iter().collect();
-            let is_it = |at| {
-                is_mark(inside.get(at), '*')
-                    || name_at(&inside, at).is_some_and(|name| name == "current" || name == "as")
-            };
-            (0..inside.len()).any(is_it)
-        }
-        _ => true,
-    }
-}
-
-/// Whether a name follows `use` or `use ::`.
-fn follows_use(tokens: &[TokenTree], at: usize) -> bool {
-    let is_use = |at: usize| name_at(tokens, at).is_some_and(|name| name == "use");
-    (at >= 1 && is_use(at - 1)) || (at >= 3 && is_separator(tokens, at - 2) && is_use(at - 3))
-}
-
-/// Whether a group is that of an attribute: `#[…]` or `#![…]`.
-fn is_attribute(tokens: &[TokenTree], at: usize) -> bool {
-    (at >= 1 && is_mark(tokens.get(at - 1), '#'))
-        || (at >= 2 && is_mark(tokens.get(at - 1), '!') && is_mark(tokens.get(at - 2), '#'))
-}
-
-/// The tokens after attributes.
-fn after_attributes(tokens: &[TokenTree], mut at: usize) -> &[TokenTree] {
-    while is_mark(tokens.get(at), '#') {
-        at += 2;
-    }
-    tokens.get(at..).unwrap_or_default()
-}
-
-/// Whether a group contains the rules of `macro_rules! name { … }`.
-fn is_definition_of_rules(tokens: &[TokenTree], at: usize) -> bool {
-    at >= 3 && is_mark(tokens.get(at - 2), '!') && name_at(tokens, at - 3).is_some_and(|name| name == "macro_rules")
-}
-
-/// Whether only a path precedes the token, so that the token is the name of an attribute.
-fn is_plain_path_to(tokens: &[TokenTree], at: usize) -> bool {
-    tokens[..at].iter().all(|token| match token {
-        TokenTree::Ident(_) => true,
-        TokenTree::Punct(mark) => mark.as_char() == ':',
-        TokenTree::Group(_) | TokenTree::Literal(_) => false,
-    })
 }
 
 #[cfg(test)]

@@ -22,9 +22,12 @@ pub(crate) fn is_separator(tokens: &[TokenTree], at: usize) -> bool {
     is_mark(tokens.get(at), ':') && is_mark(tokens.get(at + 1), ':')
 }
 
-/// Whether the token at an index is the name of a field or a method: it follows a dot that is not part of a range.
+/// Whether the token at an index is the name of a field or a method: it follows a dot that is not part of a range, and begins no
+/// path. A macro can drop the dot before a path.
 pub(crate) fn is_member(tokens: &[TokenTree], at: usize) -> bool {
-    at >= 1 && is_mark(tokens.get(at - 1), '.') && !(at >= 2 && is_mark(tokens.get(at - 2), '.'))
+    let is_after_dot = at >= 1 && is_mark(tokens.get(at - 1), '.') && !(at >= 2 && is_mark(tokens.get(at - 2), '.'));
+    let has_type_arguments = is_mark(tokens.get(at + 3), '<');
+    is_after_dot && (!is_separator(tokens, at + 1) || has_type_arguments)
 }
 
 /// The tokens of a stream, or of a group in it.

@@ -58,6 +58,7 @@ fn crates_and_paths_are_found_under_every_name() {
         ("extern crate libc;", "libc"),
         ("extern crate libc as c;", "libc"),
         ("type T = Option<libc::c_int>;", "libc"),
+        ("macro_rules! m { (. $($t:tt)*) => { $($t)* } } fn f() { m!(. libc::exit(1)) }", "libc"),
         ("fn f(x: &dyn libc::T) {}", "libc"),
         ("fn f() { m!(libc::exit(1)) }", "libc"),
         ("macro_rules! m { () => { ::libc::exit(1) } }", "libc"),
@@ -114,7 +115,7 @@ fn what_only_looks_like_it_is_left_alone() {
     let text = "//! unsafe libc::exit\n#![forbid(unsafe_code)]\n/* std::process */\n\
         use std::{fmt, fs::File}; use crate::{a, libc::exit, b::{libc::c}}; use self::process::run; use std::fs;\n\
         extern crate serde;\n\
-        fn f(unsafety: u8) { let s = \"unsafe { libc::exit() }\"; x.libc(); x.process.exit(); fs::read(\"a\"); process::run(); }\n\
+        fn f(unsafety: u8) { let s = \"unsafe { libc::exit() }\"; x.libc(); x.libc::<u8>(); x.process.exit(); fs::read(\"a\"); process::run(); }\n\
         fn g() { crate::std::process::run(); my::libc::exit(); no_mangle(1); }\n\
         mod m { pub mod process {} } fn h() { m::process::run(); tokio::fs::remove_file(\"a\"); }";
     assert_eq!(found(text), [""; 0]);

@@ -132,7 +132,7 @@ const PACKAGES: [&str; 11] = [
     "winapi",
 ];
 
-/// Macros by which tests assert.
+/// Macros by which tests assert. No file may give their names to others.
 const ASSERTIONS: [&str; 14] = [
     "assert",
     "assert_eq",
@@ -149,6 +149,32 @@ const ASSERTIONS: [&str; 14] = [
     "proptest",
     "matches",
 ];
+
+/// Other macros whose arguments are code: of the standard library, of `proptest`, and of `quote`.
+const CODE_MACROS: [&str; 19] = [
+    "dbg",
+    "eprint",
+    "eprintln",
+    "format",
+    "format_args",
+    "parse_quote",
+    "print",
+    "println",
+    "prop_compose",
+    "prop_oneof",
+    "quote",
+    "quote_spanned",
+    "thread_local",
+    "todo",
+    "unimplemented",
+    "unreachable",
+    "vec",
+    "write",
+    "writeln",
+];
+
+/// Attributes without effect in stable code that has neither `unsafe` nor `extern`. As words they are common.
+const COMMON_WORDS: [&str; 5] = ["feature", "link", "main", "start", "used"];
 
 /// The names that a condition may contain: properties of the target, and features.
 const CONDITIONS: [&str; 14] = [
@@ -197,6 +223,17 @@ impl Rules {
         reason(&ATTRIBUTES, name).filter(|_| !is_of_tests)
     }
 
+    /// Why a word is refused where a macro may make it an attribute's name.
+    pub(super) fn attribute_word(&self, name: &str) -> Option<&'static str> {
+        self.attribute(name).filter(|_| !COMMON_WORDS.contains(&name))
+    }
+
+    /// Why a word is refused where a macro may make it a macro's name.
+    pub(super) fn macro_word(&self, name: &str) -> Option<&'static str> {
+        let is_general = matches!(name, "cfg" | "macro_rules");
+        self.macro_named(name).or(is_general.then_some("a macro can make a call of it that cannot be seen"))
+    }
+
     pub(super) fn package(name: &str) -> Option<&'static str> {
         PACKAGES.contains(&name).then_some("it gives safe code what is otherwise refused")
     }
@@ -223,6 +260,11 @@ impl Rules {
 
     pub(super) fn is_assertion(name: &str) -> bool {
         ASSERTIONS.contains(&name)
+    }
+
+    /// Whether the arguments of a macro are code.
+    pub(super) fn takes_code(name: &str) -> bool {
+        ASSERTIONS.contains(&name) || CODE_MACROS.contains(&name)
     }
 
     pub(super) fn is_condition_allowed(&self, name: &str) -> bool {

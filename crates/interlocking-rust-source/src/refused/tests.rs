@@ -138,6 +138,125 @@ fn what_only_computes_is_allowed() {
     assert_eq!(refused(text), [""; 0]);
 }
 
+/// A macro's rules can take its arguments apart, drop some of them, and put the others anywhere.
+#[test]
+fn what_a_macro_makes_of_its_arguments_is_refused() {
+    let call = "macro_rules! m { ($c:ident, $($t:tt)*) => { $c!($($t)*) } }";
+    let without_dot = "macro_rules! m { (. $($t:tt)*) => { $($t)* } }";
+    let without_crate = "macro_rules! m { (crate:: $($t:tt)*) => { $($t)* } }";
+    let attribute = "macro_rules! m { ($a:meta, $($t:tt)*) => { #[$a] $($t)* } }";
+    let without_commas = "macro_rules! m { ($($t:tt),*) => { $($t)* } }";
+    for (text, construct) in [
+        (format!("{call} m!(include, \"notes.txt\");"), "$c!"),
+        (format!("{call} fn f() -> bool {{ m!(cfg, debug_assertions) }}"), "$c!"),
+        (format!("{without_dot} fn f() {{ m!(. std::process::exit(0)) }}"), "std::process"),
+        (format!("{without_dot} fn f() {{ m!(. unsafe {{ g() }}) }}"), "unsafe"),
+        (format!("{without_dot} fn f() {{ m!(. libc::getpid()) }}"), "libc"),
+        (format!("{without_dot} fn f() {{ m!(. std) }}"), "std"),
+        (format!("{without_crate} fn f() {{ m!(crate::std::process::exit(0)) }}"), "std::process"),
+        (format!("{without_crate} fn f() {{ m!(crate::libc::getpid()) }}"), "libc"),
+        (format!("{attribute} m!(path = \"notes.txt\", mod x;);"), "#[$…]"),
+        ("fn f() { x.catch_unwind(); }".to_owned(), "catch_unwind"),
+        // The mark comes from the arguments.
+        (format!("{without_commas} m!(include, !, (\"notes.txt\"));"), "include!"),
+        (format!("{without_commas} m!(macro_rules, !, x, {{}});"), "macro_rules!"),
+        (format!("{without_commas} m!(#, [path = \"notes.txt\"], mod, x);"), "#"),
+        ("m!(#[inline] path, =, \"notes.txt\");".to_owned(), "#[path]"),
+        ("macro_rules! m { ($b:tt) => { include $b (\"notes.txt\") } } m!(!);".to_owned(), "include!"),
+        ("macro_rules! m { ($b:tt) => { $(include)? $b (\"notes.txt\") } } m!(!);".to_owned(), "include!"),
+        ("macro_rules! m { ($h:tt $a:tt) => { $h [path = \"notes.txt\"] mod x; } } m!(# []);".to_owned(), "#[path]"),
+        ("macro_rules! m { ($h:tt) => { n!($h path = \"notes.txt\") } }".to_owned(), "#[path]"),
+        // The mark comes after a part.
+        ("macro_rules! m { ($($c:ident)*) => { $($c)* !(\"notes.txt\") } } m!(include);".to_owned(), "$…!"),
+        ("macro_rules! m { ($($c:ident),*) => { $($c)::* !(\"notes.txt\") } } m!(include);".to_owned(), "$…!"),
+        ("paste::paste! { [<inc lude>]!(\"notes.txt\"); }".to_owned(), "$…!"),
+        ("macro_rules! m { (#[$a:meta]) => { #[$a] mod x; }; ($a:meta) => { #[$a] mod x; } }".to_owned(), "#[$…]"),
+        ("m! { #[cfg(test)] mod t { pub fn f() {} } }".to_owned(), "cfg(test)"),
+        // The rules themselves come from arguments.
+        ("m!($); macro_rules! n { ($d:tt) => { macro_rules! o { ($d c:ident) => { $d c!() } } } }".to_owned(), "$"),
+        ("macro_rules! m { ($n:ident) => { macro_rules! $n { () => {} } } }".to_owned(), "macro_rules! $…"),
+        // A macro whose arguments count as code has another meaning.
+        ("macro_rules! println { (. $($t:tt)*) => { $($t)* } }".to_owned(), "macro_rules! println"),
+        ("macro_rules! m { ($n:ident) => { use m as $n; } } m!(println);".to_owned(), "as $…"),
+        (format!("{without_commas} use m as vec; vec!(include, !, (\"notes.txt\"));"), "include!"),
+        // In a `use` there are no types.
+        ("use std::prelude::v1::include as u8; u8!(\"notes.txt\");".to_owned(), "include!"),
+        ("use std::prelude::v1::{fmt, cfg as u8};".to_owned(), "cfg!"),
+        ("use std::{fmt, thread as u8};".to_owned(), "std::thread::current"),
+    ] {
+        assert!(refused(&text).iter().any(|found| found == construct), "{text}: {:?}", refused(&text));
+    }
+}
+
+/// Macros as they are usually written and called are not refused.
+#[test]
+fn ordinary_macros_are_allowed() {
+    for text in [
+        "fn f() { assert_eq!(x.env, cfg.include); vec![a.line(), a.std(1.0)]; println!(\"{} {}\", crate::f(), crate::core::f()); }",
+        "fn f() { matches!(x, Kind::Env { env, path } if !env.include(core)); write!(f, \"{}\", path.start as u8)?; }",
+        "fn f() { if !(core > 1 && !(x.std() > 0.5)) { return !(env as u8 == cfg as u8); } }",
+        "fn f() { ensure!(env.len() != start, \"{path}\"); let v = json!({ \"path\": path, \"cfg\": cfg.used }); info!(?env, \
+         link); }",
+        "bitflags! { #[derive(Debug)] #[cfg(feature = \"x\")] struct F: u8 { const START = 1 << 0; } }",
+        "macro_rules! max { ($x:expr) => { $x }; ($x:expr, $($rest:expr),+ $(,)?) => {{ let a = $x; let b = max!($($rest),+); \
+         if a > b { a } else { b } }} }",
+        "macro_rules! data { ($(#[$meta:meta])* $vis:vis struct $name:ident { $($(#[$of:meta])* $field:ident : $ty:ty),* \
+         $(,)? }) => { $(#[$meta])* #[derive(Debug)] $vis struct $name { $($(#[$of])* pub $field: $ty),* } } } \
+         data! { /// It.\n pub struct S { #[serde(default)] a: u8 } }",
+        "macro_rules! run { ($env:expr, $path:expr, $std:ident) => {{ let start = $path; let env = $env; if !$path || env != \
+         $env { return } $path.include(start, env).$std() }} }",
+        "macro_rules! operator { ($trait:ident, $f:ident, $op:tt) => { impl $trait for N { fn $f(self) -> N { N($op self.0 as \
+         $trait) } } } } operator!(Not, not, !);",
+        "macro_rules! count { () => { 0 }; ($_head:tt $($tail:tt)*) => { 1 + $crate::count!($($tail)*) }; }",
+        "use crate::wire::write_all as write; fn f() { write(path); print!(\"{}\", env.core); }",
+        "fn f() { quote! { #(#attributes)* #visible struct #name { path: #path } } }",
+        "tokio::select! { done = receiver.recv() => println!(\"{done:?}\"), () = sleep() => {} }",
+        "proptest! { #[test] fn prop_x(cfg in cfgs(), core in 0..4u8) { prop_assert!(!cfg.env(core), \"{}\", cfg.start); } }",
+    ] {
+        assert_eq!(refused(text), [""; 0], "{text}");
+        assert_eq!(refused_in_tests(text), [""; 0], "{text}");
+    }
+}
+
+/// A method from an implementation needs no name to be called in the place of another.
+#[test]
+fn a_module_of_tests_implements_nothing_for_other_code() {
+    let code = "pub struct S; trait W { fn limit(&self) -> u32 { 99 } } impl W for S {} \
+        macro_rules! limit { () => { impl S { fn limit(&self) -> u32 { 10 } } } } macro_rules! other { () => { limit!() } }";
+    let with = |module: &str| format!("{code} #[cfg(test)] mod own {{ use super::*; {module} }}");
+    for module in [
+        "impl super::S { pub(crate) fn limit(&self) -> u32 { 10 } }",
+        "impl S { fn limit(&self) -> u32 { 10 } }",
+        "#[test] fn t() { struct S; } impl S { fn limit(&self) -> u32 { 10 } }",
+        "#[cfg(any())] struct S; impl S { fn limit(&self) -> u32 { 10 } }",
+        "#[cfg(any())] #[derive(Debug)] pub(crate) struct S; impl S { fn limit(&self) -> u32 { 10 } }",
+        "type T = super::S; impl T { fn limit(&self) -> u32 { 10 } }",
+        "struct T; impl<T> W for T {}",
+        "impl W for &S {}",
+        "const _: () = { impl S { fn limit(&self) -> u32 { 10 } } };",
+        "macro_rules! add { ($t:ty) => { impl $t { fn limit(&self) -> u32 { 10 } } } } add!(S);",
+        "limit!();",
+        "fn f() { other!(); }",
+        "use other as o; o!();",
+        "m!(impl S { fn limit(&self) -> u32 { 10 } });",
+    ] {
+        assert_eq!(refused(&with(module)), ["cfg(test)"], "{module}");
+        assert_eq!(refused_in_tests(&with(module)), [""; 0], "{module}");
+    }
+    for module in [
+        "#[derive(Debug)] struct Mock<T>(T); impl<T: Fn(u8) -> u8> Mock<T> { fn new(t: T) -> Self { Mock(t) } } impl<T> W for \
+         Mock<T> {}",
+        "#[test] fn t() { enum Own {} impl std::fmt::Display for Own {} impl W for &'static mut Own {} }",
+        "#[cfg(unix)] fn f() {} #[derive(Debug)] pub(super) struct Mock; impl W for Mock {} fn g() { if cfg!(unix) {} }",
+        "trait Filled { fn filled() -> Self; } impl Filled for S { fn filled() -> Self { S } }",
+        "fn stacks() -> impl Strategy<Value = S> { Just(S) } fn both(a: impl W) -> (impl W, impl W) { (S, S) }",
+        "proptest! { #[test] fn prop_x(s in stacks()) { fn f() -> impl W { S } prop_assert!(f().limit() > 1); } }",
+        "macro_rules! case { ($name:ident, $x:expr) => { #[test] fn $name() { assert_eq!($x, 1) } } } case!(one, 1);",
+    ] {
+        assert_eq!(refused(&with(module)), [""; 0], "{module}");
+    }
+}
+
 /// If a glob import gives a module of the same name, the code under test would differ from the code in use.
 #[test]
 fn a_module_of_tests_is_allowed_where_nothing_else_has_its_name() {
