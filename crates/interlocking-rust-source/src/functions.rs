@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Block, ImplItem, Item, Meta, Token, TraitItem, Type, UseTree, Visibility};
+use syn::{Attribute, Block, File, Ident, ImplItem, Item, Meta, Token, TraitItem, Type, UseTree, Visibility};
 
 use crate::stubs::MarkerSyntax;
-use crate::syntax::read;
-use crate::{SourceError, StubMarkers};
+use crate::syntax::{is_identifier, read};
+use crate::{ApiKind, PublicApi, SourceError, StubMarkers};
 
 /// A function that other crates, or other files, can call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,8 @@ pub struct PublicFunction {
 /// Lists the public functions of a file: functions, methods of public types, methods of public traits.
 ///
 /// Methods that implement a trait, and items that are compiled only for tests, are left out. A function in a private module
-/// counts if the file re-exports anything from that module.
+/// counts if the file re-exports anything from that module, and a method counts in whatever module its type gets it, unless the
+/// file shows that other crates cannot name the type.
 ///
 /// # Errors
 ///
@@ -35,23 +36,30 @@ pub struct PublicFunction {
 pub fn public_functions(path: &str, text: &str, markers: &StubMarkers) -> Result<Vec<PublicFunction>, SourceError> {
     read(path, text, |file| {
         let mut found = Vec::new();
-        Collector { markers: &markers.syntax(), found: &mut found }.items(&file.items, "");
+        let exported = exported_functions(path, file);
+        Collector { markers: &markers.syntax(), exported, found: &mut found }.items(&file.items, "", true);
         found
     })
 }
 
 struct Collector<'a> {
     markers: &'a MarkerSyntax,
+    /// As [`exported_functions`] gives them.
+    exported: Option<BTreeMap<(usize, usize), String>>,
     found: &'a mut Vec<PublicFunction>,
 }
 
 impl Collector<'_> {
-    fn items(&mut self, items: &[Item], prefix: &str) {
+    fn items(&mut self, items: &[Item], prefix: &str, is_reachable: bool) {
         let visibilities = type_visibilities(items);
         let reexported = reexported_modules(items);
         for item in items {
             match item {
-                Item::Fn(item) if is_public(&item.vis) && !for_tests(&item.attrs) => {
+                Item::Fn(item)
+                    if is_public(&item.vis)
+                        && !for_tests(&item.attrs)
+                        && (is_reachable || self.is_exported(&item.sig.ident)) =>
+                {
                     self.function(prefix, &item.sig.ident, item.sig.span(), Some(&item.block));
                 }
                 Item::Impl(item) if item.trait_.is_none() && !for_tests(&item.attrs) => {
@@ -62,13 +70,17 @@ impl Collector<'_> {
                     if visibilities.get(&owner) == Some(&false) {
                         continue;
                     }
+                    let is_here = is_reachable || visibilities.contains_key(&owner);
                     let prefix = format!("{prefix}{owner}::");
                     for member in &item.items {
                         if let ImplItem::Fn(method) = member
                             && is_public(&method.vis)
                             && !for_tests(&method.attrs)
+                            && (is_reachable || self.is_exported(&method.sig.ident))
                         {
-                            self.function(&prefix, &method.sig.ident, method.sig.span(), Some(&method.block));
+                            let of_type = self.type_path(&method.sig.ident).filter(|_| !is_here);
+                            let prefix = of_type.as_ref().unwrap_or(&prefix);
+                            self.function(prefix, &method.sig.ident, method.sig.span(), Some(&method.block));
                         }
                     }
                 }
@@ -77,6 +89,7 @@ impl Collector<'_> {
                     for member in &item.items {
                         if let TraitItem::Fn(method) = member
                             && !for_tests(&method.attrs)
+                            && (is_reachable || self.is_exported(&method.sig.ident))
                         {
                             let body = method.default.as_ref();
                             self.function(&prefix, &method.sig.ident, method.sig.span(), body);
@@ -85,10 +98,9 @@ impl Collector<'_> {
                 }
                 Item::Mod(item) if !for_tests(&item.attrs) => {
                     let name = item.ident.to_string();
-                    if (is_public(&item.vis) || reexported.contains(&name))
-                        && let Some((_, items)) = &item.content
-                    {
-                        self.items(items, &format!("{prefix}{name}::"));
+                    let is_reachable = is_reachable && (is_public(&item.vis) || reexported.contains(&name));
+                    if let Some((_, items)) = &item.content {
+                        self.items(items, &format!("{prefix}{name}::"), is_reachable);
                     }
                 }
                 _ => {}
@@ -96,7 +108,18 @@ impl Collector<'_> {
         }
     }
 
-    fn function(&mut self, prefix: &str, name: &proc_macro2::Ident, span: proc_macro2::Span, body: Option<&Block>) {
+    /// Whether other crates can name a function, whatever modules it is in.
+    fn is_exported(&self, name: &Ident) -> bool {
+        self.exported.as_ref().is_none_or(|exported| exported.contains_key(&position(name)))
+    }
+
+    /// The public path of the type that has a method, ready to be followed by a name; `None` if the file does not define the type.
+    fn type_path(&self, method: &Ident) -> Option<String> {
+        let path = self.exported.as_ref()?.get(&position(method))?.strip_suffix(&method.to_string())?;
+        path.split("::").all(|name| name.is_empty() || is_identifier(name)).then(|| path.to_owned())
+    }
+
+    fn function(&mut self, prefix: &str, name: &Ident, span: proc_macro2::Span, body: Option<&Block>) {
         self.found.push(PublicFunction {
             name: format!("{prefix}{name}"),
             line: span.start().line,
@@ -104,6 +127,18 @@ impl Collector<'_> {
             is_stub: body.map(|body| self.markers.is_stub(body)),
         });
     }
+}
+
+/// The public paths of the functions that other crates can name, by the positions of their names; `None` if there are too many.
+fn exported_functions(path: &str, file: &File) -> Option<BTreeMap<(usize, usize), String>> {
+    let api = PublicApi::of_syntax(path, file).ok()?;
+    let functions = api.items.into_iter().filter(|item| item.kind == ApiKind::Function);
+    Some(functions.map(|item| ((item.line, item.column), item.path)).collect())
+}
+
+fn position(name: &Ident) -> (usize, usize) {
+    let start = name.span().start();
+    (start.line, start.column + 1)
 }
 
 /// The types that these items define, and whether each is public.

@@ -86,6 +86,27 @@ fn public_functions_are_those_others_can_call() {
     assert_eq!(functions(text), expected.map(|(name, stub)| (name.to_owned(), stub)));
 }
 
+/// HY-154, HY-161: a type's methods count wherever they are, and so do functions that are re-exported in a roundabout way.
+#[test]
+fn what_private_modules_give_to_public_types_counts() {
+    for (text, expected) in [
+        ("pub struct Stack; mod imp { impl super::Stack { pub fn push(&mut self) {} } }", &["Stack::push"][..]),
+        ("pub struct Stack; mod imp { use super::*; impl Stack { pub fn push(&mut self) {} } }", &["Stack::push"]),
+        ("pub struct S; mod a { mod b { use crate::S as T; impl T { pub fn push(&mut self) {} } } }", &["S::push"]),
+        ("pub mod a { pub struct S<T>(T); mod b { impl<T> super::S<T> { pub fn f() {} } } }", &["a::S::f"]),
+        ("mod imp { impl crate::other::Stack<u8> { pub fn push(&mut self) {} } }", &["imp::Stack::push"]),
+        ("mod inner { pub fn f() {} pub fn g() {} } use inner as i; pub use i::f;", &["inner::f"]),
+        ("mod a { pub(crate) mod b { pub struct S; impl S { pub fn f() {} } } } pub use a::b::S;", &["a::b::S::f"]),
+        ("struct Hidden; mod imp { impl super::Hidden { pub fn push(&mut self) {} } }", &[]),
+        ("mod node { pub struct Node; impl Node { pub fn new() {} } pub trait T { fn f(); } }", &[]),
+        ("pub struct Stack; mod imp { impl super::Stack { pub(crate) fn push(&mut self) {} } }", &[]),
+        ("pub struct Stack; #[cfg(test)] mod tests { impl super::Stack { pub fn push(&mut self) {} } }", &[]),
+    ] {
+        let names: Vec<_> = functions(text).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, expected, "{text}");
+    }
+}
+
 #[test]
 fn a_file_that_is_not_rust_is_refused_with_its_place() {
     let error = public_functions("src/lib.rs", "pub fn f() {}\npub fn {}", &markers()).unwrap_err();

@@ -13,6 +13,7 @@ use crate::syntax::read;
 use collect::{Awaited, Collection};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use syn::File;
 
 pub use difference::{ApiChange, Change};
 pub use item::{ApiItem, ApiKind};
@@ -71,8 +72,12 @@ impl PublicApi {
     ///
     /// [`ApiError`] if the file is not Rust.
     pub fn of_file(path: &str, text: &str) -> Result<Self, ApiError> {
-        let collection = read(path, text, |file| Collection::default().with_root(path, file))?;
-        export::export(&collection, path)
+        read(path, text, |file| Self::of_syntax(path, file))?
+    }
+
+    /// Like [`of_file`](Self::of_file), for a file's syntax.
+    pub(crate) fn of_syntax(path: &str, file: &File) -> Result<Self, ApiError> {
+        export::export(&Collection::default().with_root(path, file), path)
     }
 
     /// The public API of a crate: of its root file (`src/lib.rs`) and the files of its modules, which are looked up by path in
