@@ -15,6 +15,8 @@ pub(super) struct Api {
     /// The functions by name, with the type or trait (`BoundedStack::push`), and the type of a call; `None` if two functions have
     /// the name.
     functions: BTreeMap<String, Option<Ty>>,
+    /// The functions that are `async`: a call runs nothing of them until it is awaited.
+    asynchronous: BTreeSet<String>,
     types: BTreeSet<String>,
     traits: BTreeSet<String>,
     /// Pairs of a type and a trait that it implements.
@@ -90,6 +92,9 @@ impl Api {
             ReturnType::Type(_, ty) => Ty::read(ty, &named),
         };
         let key = if owner.is_empty() { name } else { format!("{owner}::{name}") };
+        if signature.asyncness.is_some() {
+            self.asynchronous.insert(key.clone());
+        }
         self.functions.entry(key).and_modify(|known| *known = None).or_insert(Some(gives));
     }
 
@@ -124,6 +129,10 @@ impl Api {
 
     fn has(&self, key: &str) -> bool {
         self.functions.contains_key(key)
+    }
+
+    pub(super) fn is_async(&self, key: &str) -> bool {
+        self.asynchronous.contains(key)
     }
 
     /// The type that a call of a function returns.

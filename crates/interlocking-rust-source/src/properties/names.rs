@@ -1,14 +1,18 @@
 //! Resolves names in a test file: its own items, its imports, and the crate under test.
 
+mod resolve;
+
 use super::api::Api;
 use super::conditions::{asks_conditions, is_certain};
 use super::effort::Effort;
+use super::outcomes::words;
 use super::ty::Ty;
 use crate::functions::type_name;
+use proc_macro2::Span;
 use quote::ToTokens;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use syn::{Block, File, ImplItem, Item, ItemStruct, Member, Path, Signature, Type, UseTree};
+use syn::{Attribute, Block, File, ImplItem, Item, ItemStruct, Member, Path, Signature, Type, UseTree};
 
 /// What a name or a path means.
 #[derive(Clone, Debug)]
@@ -35,26 +39,12 @@ pub(super) struct Routine {
     pub(super) is_conditional: bool,
 }
 
-/// The namespace of a name: a type and a value may have the same name.
+/// The namespace of a name: a type, a value and a macro may have the same name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
     Type,
     Value,
-}
-
-/// How the resolution of a path was reached.
-#[derive(Clone, Copy, Default)]
-struct Way {
-    /// The number of paths that were followed.
-    depth: u8,
-    /// Whether the path is that of a `use path::*`, which is not resolved through other glob imports.
-    is_of_a_glob: bool,
-}
-
-impl Way {
-    fn further(self) -> Self {
-        Self { depth: self.depth.saturating_add(1), ..self }
-    }
+    Macro,
 }
 
 /// The items of a module, or of a block.
@@ -82,19 +72,34 @@ pub(super) struct Names<'a> {
     structures: BTreeMap<String, Option<(Rc<ItemStruct>, usize)>>,
     /// The macros that the file defines, with the texts of their rules.
     macros: BTreeMap<String, String>,
+    /// Whether the macros of another file have their names in this file, too: `#[macro_use] mod name;`.
+    takes_macros: bool,
+    /// The numbers of the blocks with items, by the positions of their braces.
+    blocks: BTreeMap<(usize, usize), usize>,
     effort: Effort,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn of(api: &'a Api, is_inside: bool, file: &File) -> Self {
-        let (modules, methods, structures, macros, effort) = Default::default();
-        let mut names = Self { api, is_inside, modules, methods, structures, macros, effort };
+        let (modules, methods, structures, macros, takes_macros, blocks, effort) = Default::default();
+        let mut names = Self { api, is_inside, modules, methods, structures, macros, takes_macros, blocks, effort };
         names.module(&file.items, None, false);
         names
     }
 
+    /// The number of a block with items, which is added when it is first met.
+    pub(super) fn block(&mut self, brace: Span, items: &[Item], parent: usize) -> usize {
+        let start = (brace.start().line, brace.start().column);
+        if let Some(known) = self.blocks.get(&start) {
+            return *known;
+        }
+        let number = self.module(items, Some(parent), true);
+        self.blocks.insert(start, number);
+        number
+    }
+
     /// Adds a module or a block, and returns its number.
-    pub(super) fn module(&mut self, items: &[Item], parent: Option<usize>, is_block: bool) -> usize {
+    fn module(&mut self, items: &[Item], parent: Option<usize>, is_block: bool) -> usize {
         let number = self.modules.len();
         self.modules.push(Module { parent, is_block, ..Module::default() });
         for item in items {
@@ -145,9 +150,11 @@ impl<'a> Names<'a> {
             }
             Item::Mod(item) => {
                 let inner = item.content.as_ref().map(|(_, items)| self.module(items, Some(module), false));
+                self.takes_macros |= inner.is_none() && takes_macros(&item.attrs);
                 let meaning = inner.filter(|_| is_certain(&item.attrs)).map_or(Meaning::Unknown, Meaning::Module);
                 self.define(module, Kind::Type, &item.ident, meaning);
             }
+            Item::ExternCrate(item) if item.ident == self.api.package => self.takes_macros |= takes_macros(&item.attrs),
             Item::Use(item) => {
                 let mut path = Vec::new();
                 if item.leading_colon.is_some() {
@@ -208,136 +215,6 @@ impl<'a> Names<'a> {
         path.truncate(depth);
     }
 
-    /// The meaning of a path in a module.
-    pub(super) fn meaning(&self, module: usize, path: &Path, kind: Kind) -> Meaning {
-        let mut names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        if path.leading_colon.is_some() {
-            names.insert(0, String::new());
-        }
-        self.resolve(module, &names, kind, Way::default())
-    }
-
-    fn resolve(&self, module: usize, path: &[String], kind: Kind, way: Way) -> Meaning {
-        let Some((first, rest)) = path.split_first() else { return Meaning::Unknown };
-        if way.depth > 16 || !self.effort.consume(1) {
-            return Meaning::Unknown;
-        }
-        let first_kind = if rest.is_empty() { kind } else { Kind::Type };
-        let enclosing = self.enclosing(module);
-        let start = match first.as_str() {
-            "" => return self.under_its_name(rest).unwrap_or_else(|| Meaning::Outside(rest.to_vec())),
-            "crate" if self.is_inside => Meaning::Own(Vec::new()),
-            "crate" => Meaning::Module(0),
-            "self" => Meaning::Module(enclosing),
-            "super" => match self.modules[enclosing].parent {
-                Some(parent) => Meaning::Module(self.enclosing(parent)),
-                None if self.is_inside => Meaning::Own(Vec::new()),
-                None => Meaning::Unknown,
-            },
-            "Self" => Meaning::Unknown,
-            name => match self.visible(module, name, first_kind, way) {
-                Some(found) => found,
-                None => return self.under_its_name(path).unwrap_or_else(|| by_spelling(path)),
-            },
-        };
-        self.below(start, rest, kind, way)
-    }
-
-    /// The meaning of a path that begins with the name of the crate under test.
-    fn under_its_name(&self, path: &[String]) -> Option<Meaning> {
-        let (first, rest) = path.split_first()?;
-        (*first == self.api.package).then(|| Meaning::Own(rest.to_vec()))
-    }
-
-    /// The module that contains a block; of a module the module itself.
-    fn enclosing(&self, mut module: usize) -> usize {
-        while let (true, Some(parent)) = (self.modules[module].is_block, self.modules[module].parent) {
-            module = parent;
-        }
-        module
-    }
-
-    /// The meaning of a name in a module, or in a block and the scopes around it.
-    fn visible(&self, mut module: usize, name: &str, kind: Kind, way: Way) -> Option<Meaning> {
-        loop {
-            let found = self.inside(module, name, kind, way, &mut Vec::new());
-            match (found, self.modules[module].is_block, self.modules[module].parent) {
-                (Some(found), ..) => return Some(found),
-                (None, true, Some(parent)) => module = parent,
-                _ => return None,
-            }
-        }
-    }
-
-    /// The meaning of a name in a module. `seen` are the modules already searched through glob imports.
-    fn inside(&self, module: usize, name: &str, kind: Kind, way: Way, seen: &mut Vec<usize>) -> Option<Meaning> {
-        if !self.effort.consume(1) {
-            return None;
-        }
-        let here = &self.modules[module];
-        if let Some(meaning) = here.items.get(&(kind, name.to_owned())) {
-            return Some(meaning.clone());
-        }
-        match here.imports.get(name) {
-            Some(Some(path)) if path.len() > 1 || path[0] != name => {
-                return Some(self.resolve(module, path, kind, way.further()));
-            }
-            // `use name;` imports another crate.
-            Some(Some(path)) => return Some(self.under_its_name(path).unwrap_or_else(|| by_spelling(path))),
-            Some(None) => return Some(Meaning::Unknown),
-            None => {}
-        }
-        if way.is_of_a_glob || seen.contains(&module) {
-            return None;
-        }
-        seen.push(module);
-        let of_a_glob = Way { is_of_a_glob: true, ..way.further() };
-        here.globs.iter().find_map(|path| match self.resolve(module, path, Kind::Type, of_a_glob) {
-            Meaning::Own(mut path) if self.api.offers(name) => {
-                path.push(name.to_owned());
-                Some(Meaning::Own(path))
-            }
-            Meaning::Module(other) => self.inside(other, name, kind, way.further(), seen),
-            _ => None,
-        })
-    }
-
-    /// The meaning of the rest of a path below the meaning of its beginning.
-    fn below(&self, start: Meaning, rest: &[String], kind: Kind, way: Way) -> Meaning {
-        let Some((next, after)) = rest.split_first() else { return start };
-        let longer = |mut path: Vec<String>| {
-            path.extend_from_slice(rest);
-            path
-        };
-        match start {
-            Meaning::Own(path) => Meaning::Own(longer(path)),
-            Meaning::Outside(path) => Meaning::Outside(longer(path)),
-            Meaning::Module(module) => {
-                let kind_of_next = if after.is_empty() { kind } else { Kind::Type };
-                let found = self.inside(module, next, kind_of_next, way.further(), &mut Vec::new());
-                self.below(found.unwrap_or(Meaning::Unknown), after, kind, way)
-            }
-            Meaning::Alias(ty, module) => match &*ty {
-                Type::Path(ty) if ty.qself.is_none() => {
-                    let aliased = self.meaning(module, &ty.path, Kind::Type);
-                    if way.depth > 16 { Meaning::Unknown } else { self.below(aliased, rest, kind, way.further()) }
-                }
-                _ => Meaning::Unknown,
-            },
-            Meaning::Type(name) => self.associated(&name, next, after),
-            Meaning::Function(_) | Meaning::Unknown => Meaning::Unknown,
-        }
-    }
-
-    fn associated(&self, owner: &str, name: &str, after: &[String]) -> Meaning {
-        match self.method(owner, name) {
-            Some(Some(routine)) if after.is_empty() => Meaning::Function(routine),
-            Some(_) => Meaning::Unknown,
-            // A variant, or a function of a derived trait.
-            None => Meaning::Type(owner.to_owned()),
-        }
-    }
-
     /// The method that the file defines for a type: `None` if there is none, `Some(None)` if there are several of the name.
     pub(super) fn method(&self, owner: &str, name: &str) -> Option<Option<Rc<Routine>>> {
         self.methods.get(&(owner.to_owned(), name.to_owned())).cloned()
@@ -354,9 +231,13 @@ impl<'a> Names<'a> {
         found.map_or(Ty::Unknown, |(_, field)| Ty::read(&field.ty, &|path| self.ty(*module, path)))
     }
 
-    /// The text of the rules of a macro that the file defines.
-    pub(super) fn macro_text(&self, name: &str) -> Option<&str> {
-        self.macros.get(name).map(String::as_str)
+    /// The text of a macro's rules if the file defines it; nothing if another file of the same crate, or the crate under test, may
+    /// define it.
+    pub(super) fn rules_of_own_macro(&self, module: usize, path: &Path) -> Option<&str> {
+        let name = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        let is_elsewhere =
+            || self.takes_macros || !matches!(self.meaning(module, path, Kind::Macro), Meaning::Outside(_));
+        self.macros.get(&name).map(String::as_str).or_else(|| is_elsewhere().then_some(""))
     }
 
     /// The type that a path means, without its arguments.
@@ -387,15 +268,12 @@ impl<'a> Names<'a> {
     }
 }
 
+fn takes_macros(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| words(attribute.to_token_stream()).iter().any(|word| word == "macro_use"))
+}
+
 impl Routine {
     fn new(module: usize, signature: &Signature, block: &Block, is_conditional: bool) -> Self {
         Self { module, signature: signature.clone(), block: block.clone(), is_conditional }
     }
-}
-
-/// The meaning of a name that the file does not define: a name of the standard library or of another crate, if it is spelt like
-/// one. Another name with a capital letter is an unknown type, such as a type parameter.
-fn by_spelling(path: &[String]) -> Meaning {
-    let is_capital = path[0].starts_with(|first: char| first.is_uppercase());
-    if is_capital && Ty::named(&path[0]) == Ty::Unknown { Meaning::Unknown } else { Meaning::Outside(path.to_vec()) }
 }

@@ -17,10 +17,11 @@ const STACK: &str = "
     }
     impl Tall for BoundedStack { fn top(&self) -> Option<i64> { todo!() } }
     pub fn pop() -> i64 { todo!() }
+    pub async fn refill() -> BoundedStack { todo!() }
     pub mod towers { impl super::Tower { pub fn build() -> Option<super::Tower> { todo!() } } }
 ";
 
-const ALL: [&str; 8] = [
+const ALL: [&str; 9] = [
     "BoundedStack::with_capacity",
     "BoundedStack::checked",
     "BoundedStack::push",
@@ -28,6 +29,7 @@ const ALL: [&str; 8] = [
     "BoundedStack::height",
     "Tall::top",
     "pop",
+    "refill",
     "Tower::build",
 ];
 
@@ -151,6 +153,7 @@ fn names_are_not_calls() {
     for called in [
         "let push = BoundedStack::push; push(&mut make(), 1);",
         "let push = |s: &mut BoundedStack| s.push(1); push(&mut make());",
+        "let push: fn(&mut BoundedStack) = |s| drop(s.push(1)); let mut s: BoundedStack = make(); push(&mut s);",
         "(|s: &mut BoundedStack| s.push(1))(&mut make());",
         "let push = |s: &mut BoundedStack| s.push(1); Some(make()).map(push);",
         "fn push(s: &mut BoundedStack) { s.push(1); } Some(make()).map(push);",
@@ -186,6 +189,78 @@ fn what_cannot_be_seen_is_unclear() {
     assert_eq!(why, "line 5: what `height` is called on cannot be seen; write its type with `let`");
     // A name that means no function, or several, is unclear.
     assert!(matches!(file.calls(&file.tests[0], "no_such"), Exercise::Unclear(_)));
+}
+
+/// The name of a known macro says nothing about the macro if another file may define it.
+#[test]
+fn a_macro_that_another_file_may_define_cannot_be_looked_into() {
+    for other in [
+        "#[macro_use] mod support;",
+        "#[cfg_attr(all(), macro_use)] mod support;",
+        "#[macro_use] extern crate stack;",
+        "mod support; use support::assert_eq;",
+        "mod support; use support::{same as assert_eq};",
+        "use crate::assert_eq;",
+        "use stack::assert_eq;",
+        "mod own { pub use crate::support::assert_eq; } use own::*;",
+    ] {
+        let text = format!("{other} #[test] fn prop_x() {{ assert_eq!(stack::BoundedStack::checked(1), 1); }}");
+        check(&text, &[], &["BoundedStack::checked"]);
+        assert!(!TestFile::asserts(&file(&text).tests[0]), "{other}");
+    }
+    check(&body("mod m {} m::assert_eq!(stack::BoundedStack::checked(1), 1);"), &[], &["BoundedStack::checked"]);
+    for other in [
+        "mod support; use support::filled;",
+        "mod support; use support::*;",
+        "#[macro_use] extern crate proptest;",
+        "use pretty_assertions::assert_eq;",
+        "use proptest::{prelude::*, prop_assert_eq};",
+        "#[macro_use] mod inner { macro_rules! other { () => {} } }",
+        "fn assert_eq() {}",
+    ] {
+        let text = format!("{other} #[test] fn prop_x() {{ assert_eq!(stack::BoundedStack::checked(1), 1); }}");
+        check(&text, &["BoundedStack::checked"], &[]);
+        assert!(TestFile::asserts(&file(&text).tests[0]), "{other}");
+    }
+}
+
+/// Asynchronous code runs if it is awaited.
+#[test]
+fn asynchronous_code_counts_if_it_is_awaited() {
+    for later in [
+        "let _ = async { stack::pop() };",
+        "let later = async move { stack::pop() }; drop(later);",
+        "async fn later() { stack::pop(); } let _ = later();",
+        "let later = async || stack::pop(); later();",
+        "struct S; impl S { async fn later(&self) { stack::pop(); } } S.later();",
+        "fn block_on<F>(_: F) {} block_on(async { stack::pop() });",
+    ] {
+        check(&body(later), &[], &["pop"]);
+    }
+    check(&body("let _ = stack::refill();"), &[], &["refill"]);
+    for at_once in [
+        "(async { stack::pop() }).await;",
+        "async fn at_once() -> i64 { stack::pop() } at_once().await;",
+        "struct S; impl S { async fn at_once(&self) { stack::pop(); } } S.at_once().await;",
+        "futures::executor::block_on(async { stack::pop() });",
+        "let runtime = tokio::runtime::Runtime::new().unwrap(); runtime.block_on(async { stack::pop() });",
+        "async fn at_once() -> i64 { stack::pop() } runtime().block_on(at_once());",
+    ] {
+        check(&body(at_once), &["pop"], &[]);
+    }
+    check(&body("let mut s = stack::refill().await; s.push(1);"), &["BoundedStack::push", "refill"], &[]);
+}
+
+/// A function that several properties call is the same for each of them.
+#[test]
+fn a_helper_with_items_in_its_body_serves_every_property() {
+    let text = "
+        fn run() { struct Own(u8); impl Own { fn call(&self) -> u8 { stack::pop(); self.0 } } Own(1).call(); }
+        #[test] fn prop_x() { run() }
+        #[test] fn prop_y() { run() }";
+    let file = file(text);
+    let seen: Vec<_> = file.tests.iter().map(|test| file.calls(test, "pop")).collect();
+    assert_eq!(seen, [Exercise::Seen, Exercise::Seen]);
 }
 
 /// TC-13, HY-163: calls are found in the arguments of assertions, in strategies, in closures and through the file's own

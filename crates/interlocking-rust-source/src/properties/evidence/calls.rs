@@ -1,6 +1,6 @@
 //! Calls by path: which function is called, and the type that it returns.
 
-use super::Walk;
+use super::{NOT_AWAITED, Walk};
 use crate::properties::names::{Kind, Meaning};
 use crate::properties::ty::{Ty, arguments};
 use syn::spanned::Spanned;
@@ -20,15 +20,15 @@ impl Walk<'_, '_> {
         }
     }
 
-    pub(super) fn call(&mut self, call: &ExprCall) -> Ty {
-        let given = self.values(&call.args);
+    pub(super) fn call(&mut self, call: &ExprCall, is_awaited: bool) -> Ty {
+        let given = self.values_given(self.callee_outside(call).as_str(), &call.args);
         let Expr::Path(path) = unwrapped(&call.func) else {
             return match unwrapped(&call.func) {
                 Expr::Closure(closure) => {
                     self.applied(closure, &given.into_iter().map(|(ty, _)| ty).collect::<Vec<_>>())
                 }
                 callee => match self.expression(callee) {
-                    Ty::Function(function) => self.call_of(&function, call.span()),
+                    Ty::Function(function) => self.call_of(&function, call.span(), is_awaited),
                     _ => Ty::Unknown,
                 },
             };
@@ -43,18 +43,18 @@ impl Walk<'_, '_> {
             self.add_calls(&binding.from);
             return match (&binding.closure, binding.ty) {
                 (Some(closure), _) => self.closure(closure, &types),
-                (None, Ty::Function(function)) => self.call_of(&function, call.span()),
+                (None, Ty::Function(function)) => self.call_of(&function, call.span(), is_awaited),
                 _ => Ty::Unknown,
             };
         }
         if let Some(function) = self.function_of(path) {
-            return self.call_of(&function, call.span());
+            return self.call_of(&function, call.span(), is_awaited);
         }
         let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
         match self.meaning(&path.path, Kind::Value) {
             Meaning::Function(routine) => {
                 let receiver = types.first().cloned();
-                self.routine(&routine, receiver)
+                self.routine(&routine, receiver, is_awaited)
             }
             Meaning::Outside(_) if path.qself.is_none() => self.call_outside(path, &types),
             Meaning::Own(_) => self.own_value(path, &last),
@@ -70,8 +70,21 @@ impl Walk<'_, '_> {
         }
     }
 
-    pub(super) fn call_of(&mut self, function: &str, at: proc_macro2::Span) -> Ty {
-        self.record_call(function, at);
+    /// The name of the called function, if it is one of another crate.
+    fn callee_outside(&self, call: &ExprCall) -> String {
+        let Expr::Path(path) = unwrapped(&call.func) else { return String::new() };
+        match self.meaning(&path.path, Kind::Value) {
+            Meaning::Outside(mut names) => names.pop().unwrap_or_default(),
+            _ => String::new(),
+        }
+    }
+
+    pub(super) fn call_of(&mut self, function: &str, at: proc_macro2::Span, is_awaited: bool) -> Ty {
+        if self.names.api.is_async(function) && !is_awaited {
+            self.record_doubt(function, NOT_AWAITED, at);
+        } else {
+            self.record_call(function, at);
+        }
         self.names.api.gives(function)
     }
 

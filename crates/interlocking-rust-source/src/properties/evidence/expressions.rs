@@ -1,6 +1,6 @@
 //! Expressions: which functions they call, and their types.
 
-use super::{PASSED_ON, Walk};
+use super::{NOT_AWAITED, PASSED_ON, Walk};
 use crate::properties::names::{Kind, Meaning};
 use crate::properties::outcomes::plain;
 use crate::properties::ty::Ty;
@@ -53,11 +53,16 @@ impl Walk<'_, '_> {
                 if matches!(unary.op, UnOp::Deref(_)) || ty.is_plain() { ty } else { Ty::Unknown }
             }
             Expr::Path(path) => self.path(path),
-            Expr::Call(call) => self.call(call),
-            Expr::MethodCall(call) => self.method_call(call),
+            Expr::Call(call) => self.call(call, false),
+            Expr::MethodCall(call) => self.method_call(call, false),
+            Expr::Await(waiting) => self.awaited(&waiting.base),
+            Expr::Async(later) => {
+                self.doubtful(NOT_AWAITED, |walk| walk.block(&later.block));
+                Ty::Unknown
+            }
             Expr::Macro(invocation) => self.invocation(&invocation.mac),
             Expr::Closure(closure) => {
-                let value = self.passed_on(|walk| walk.applied(closure, &[]));
+                let value = self.doubtful(PASSED_ON, |walk| walk.applied(closure, &[]));
                 Ty::of("closure", value)
             }
             Expr::Struct(structure) => {
@@ -129,6 +134,17 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Visits an expression whose value is awaited, and returns the type of what it gives then.
+    pub(super) fn awaited(&mut self, expression: &Expr) -> Ty {
+        match expression {
+            Expr::Paren(inner) => self.awaited(&inner.expr),
+            Expr::Async(at_once) => self.block(&at_once.block),
+            Expr::Call(call) => self.call(call, true),
+            Expr::MethodCall(call) => self.method_call(call, true),
+            other => self.expression(other),
+        }
+    }
+
     /// Visits an expression whose value is passed on. If the value is a function, other code may call it.
     pub(super) fn value(&mut self, expression: &Expr) -> Ty {
         let ty = self.expression(expression);
@@ -144,7 +160,7 @@ impl Walk<'_, '_> {
         {
             self.add_calls(&binding.from);
             if let Some(closure) = &binding.closure {
-                self.passed_on(|walk| walk.closure(closure, &[]));
+                self.doubtful(PASSED_ON, |walk| walk.closure(closure, &[]));
             }
             return binding.ty;
         }
@@ -152,7 +168,7 @@ impl Walk<'_, '_> {
             Some(function) => Ty::Function(function),
             None => match self.meaning(&path.path, Kind::Value) {
                 Meaning::Function(routine) => {
-                    self.passed_on(|walk| walk.routine(&routine, None));
+                    self.doubtful(PASSED_ON, |walk| walk.routine(&routine, None, false));
                     Ty::Unknown
                 }
                 meaning => self.constant(&meaning),
@@ -226,6 +242,18 @@ impl Walk<'_, '_> {
                 self.found.literals.insert(plain(&literal));
             }
         }
+    }
+
+    /// Like [`values`](Self::values), for the arguments of a function or a method of another crate. `block_on` awaits what it gets.
+    pub(super) fn values_given<'e>(
+        &mut self,
+        callee: &str,
+        expressions: impl IntoIterator<Item = &'e Expr>,
+    ) -> Vec<(Ty, BTreeSet<String>)> {
+        if callee != "block_on" {
+            return self.values(expressions);
+        }
+        expressions.into_iter().map(|expression| self.calls_within(|walk| walk.awaited(expression))).collect()
     }
 
     /// Visits arguments of a call, and returns their types and the functions from which their values come.

@@ -39,7 +39,8 @@ const PLAIN: [&str; 22] = [
 impl Walk<'_, '_> {
     pub(super) fn invocation(&mut self, invocation: &Macro) -> Ty {
         let name = invocation.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-        let (tokens, own) = (&invocation.tokens, self.names.macro_text(&name).map(str::to_owned));
+        let own = self.names.rules_of_own_macro(self.module, &invocation.path).map(str::to_owned);
+        let tokens = &invocation.tokens;
         if own.is_none() {
             if name == "matches" || name == "assert_matches" {
                 if let Ok(matched) = Matched::parse.parse2(tokens.clone()) {
@@ -148,7 +149,8 @@ impl Walk<'_, '_> {
             Expr::MethodCall(call) if call.method == "is_none" => self.is("None", &call.receiver),
             Expr::Macro(invocation) if invocation.mac.path.is_ident("matches") => {
                 let matched = Matched::parse.parse2(invocation.mac.tokens.clone());
-                match matched.ok().filter(|_| self.names.macro_text("matches").is_none()) {
+                let own = self.names.rules_of_own_macro(self.module, &invocation.mac.path);
+                match matched.ok().filter(|_| own.is_none()) {
                     Some(matched) => {
                         let of = self.matched(&matched);
                         self.asserted(of, matched.outcome);

@@ -8,28 +8,28 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprClosure, ExprMethodCall};
 
 impl Walk<'_, '_> {
-    pub(super) fn method_call(&mut self, call: &ExprMethodCall) -> Ty {
+    pub(super) fn method_call(&mut self, call: &ExprMethodCall, is_awaited: bool) -> Ty {
         let name = call.method.to_string();
         let receiver = self.expression(&call.receiver);
         self.record_call_position(call.method.span());
-        self.on(&receiver, &name, call)
+        self.on(&receiver, &name, call, is_awaited)
     }
 
-    fn on(&mut self, receiver: &Ty, name: &str, call: &ExprMethodCall) -> Ty {
+    fn on(&mut self, receiver: &Ty, name: &str, call: &ExprMethodCall, is_awaited: bool) -> Ty {
         match receiver {
             Ty::Own(owner) => {
                 if let Some(function) = self.names.api.method(owner, name) {
                     self.values(&call.args);
-                    return self.call_of(&function, call.method.span());
+                    return self.call_of(&function, call.method.span(), is_awaited);
                 }
-                if let Some(found) = self.routine_on(owner, receiver, name, call) {
+                if let Some(found) = self.routine_on(owner, receiver, name, call, is_awaited) {
                     return found;
                 }
                 self.values(&call.args);
                 self.record_possible_trait_calls(name, call);
                 if is_same(name) { receiver.clone() } else { Ty::Unknown }
             }
-            Ty::Local(owner) => match self.routine_on(owner, receiver, name, call) {
+            Ty::Local(owner) => match self.routine_on(owner, receiver, name, call, is_awaited) {
                 Some(found) => found,
                 None => {
                     self.values(&call.args);
@@ -38,7 +38,7 @@ impl Walk<'_, '_> {
                 }
             },
             Ty::Foreign(pointer, held) if matches!(pointer.as_str(), "Box" | "Rc" | "Arc") && held.len() == 1 => {
-                self.on(&held[0], name, call)
+                self.on(&held[0], name, call, is_awaited)
             }
             Ty::Foreign(..) => self.on_foreign(receiver, name, call),
             Ty::Tuple(_) => {
@@ -46,7 +46,7 @@ impl Walk<'_, '_> {
                 if is_same(name) { receiver.clone() } else { Ty::Unknown }
             }
             Ty::Function(_) | Ty::Unknown => {
-                self.values(&call.args);
+                self.values_given(name, &call.args);
                 let why = format!("what `{name}` is called on cannot be seen; write its type with `let`");
                 self.record_possible_calls(&self.names.api.methods_named(name), &why, call.method.span());
                 Ty::Unknown
@@ -60,11 +60,18 @@ impl Walk<'_, '_> {
     }
 
     /// Visits a method that the test file itself defines.
-    fn routine_on(&mut self, owner: &str, receiver: &Ty, name: &str, call: &ExprMethodCall) -> Option<Ty> {
+    fn routine_on(
+        &mut self,
+        owner: &str,
+        receiver: &Ty,
+        name: &str,
+        call: &ExprMethodCall,
+        is_awaited: bool,
+    ) -> Option<Ty> {
         let routine = self.names.method(owner, name)?;
         self.values(&call.args);
         match routine {
-            Some(routine) => Some(self.routine(&routine, Some(receiver.clone()))),
+            Some(routine) => Some(self.routine(&routine, Some(receiver.clone()), is_awaited)),
             None => {
                 let why = "the file has several functions of that name";
                 self.record_possible_calls(&self.names.api.methods_named(name), why, call.method.span());
@@ -135,6 +142,9 @@ impl Walk<'_, '_> {
     /// Visits a call's arguments and returns their types. If the method is one of [`CALLING`], a function or closure among the
     /// arguments is called with what the receiver holds.
     fn arguments_of(&mut self, call: &ExprMethodCall, held: &Ty) -> Vec<Ty> {
+        if call.method == "block_on" {
+            return call.args.iter().map(|argument| self.awaited(argument)).collect();
+        }
         let calls_it = CALLING.iter().any(|name| call.method == name);
         call.args
             .iter()
@@ -165,8 +175,8 @@ impl Walk<'_, '_> {
         match given {
             Given::Closure(closure) => self.applied(closure, std::slice::from_ref(held)),
             Given::Bound(closure) => self.closure(closure, std::slice::from_ref(held)),
-            Given::Routine(routine) => self.routine(routine, None),
-            Given::Own(function) => self.call_of(function, argument.span()),
+            Given::Routine(routine) => self.routine(routine, None, false),
+            Given::Own(function) => self.call_of(function, argument.span(), false),
         }
     }
 }

@@ -73,6 +73,7 @@ pub(super) struct Walk<'w, 'a> {
 
 const CONDITIONAL: &str = "what is compiled there depends on a condition";
 const TOO_MUCH: &str = "the file is too long or too tangled to be followed to its end; write it more plainly";
+const NOT_AWAITED: &str = "it is in `async` code there, and that this is awaited cannot be seen";
 const PASSED_ON: &str = "it is passed on there, and who calls it cannot be seen";
 
 impl<'w, 'a> Walk<'w, 'a> {
@@ -168,10 +169,10 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    /// Visits code that other code may call or not.
-    fn passed_on<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
+    /// Visits code that may run or not.
+    fn doubtful<T>(&mut self, why: &'static str, look: impl FnOnce(&mut Self) -> T) -> T {
         let doubt = self.doubt;
-        self.doubt = doubt.or(Some(PASSED_ON));
+        self.doubt = doubt.or(Some(why));
         let seen = look(self);
         self.doubt = doubt;
         seen
@@ -198,7 +199,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         let items: Vec<Item> = block.stmts.iter().filter_map(item_of).cloned().collect();
         let outer = self.module;
         if !items.is_empty() {
-            self.module = self.names.module(&items, Some(outer), true);
+            self.module = self.names.block(block.brace_token.span.open(), &items, outer);
         }
         let value = self.scoped(|walk| walk.statements(&block.stmts));
         self.module = outer;
@@ -244,7 +245,11 @@ impl<'w, 'a> Walk<'w, 'a> {
             let known: usize = self.scopes.iter().map(Scope::len).sum();
             let kept = self.names.effort().consume(known).then(|| Rc::new((closure.clone(), self.scopes.clone())));
             let binding = Binding { ty: Ty::Unknown, from: BTreeSet::new(), closure: kept };
-            if let (syn::Pat::Ident(name), Some(scope)) = (&local.pat, self.scopes.last_mut()) {
+            let pattern = match &local.pat {
+                syn::Pat::Type(pattern) => &*pattern.pat,
+                pattern => pattern,
+            };
+            if let (syn::Pat::Ident(name), Some(scope)) = (pattern, self.scopes.last_mut()) {
                 scope.insert(name.ident.to_string(), binding);
             }
             return;
@@ -259,13 +264,15 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     /// Visits a function of the file that is called here, and returns the type of its result.
-    fn routine(&mut self, routine: &Rc<Routine>, receiver: Option<Ty>) -> Ty {
+    fn routine(&mut self, routine: &Rc<Routine>, receiver: Option<Ty>, is_awaited: bool) -> Ty {
         let outer = std::mem::replace(&mut self.module, routine.module);
         let gives = match &routine.signature.output {
             ReturnType::Default => Ty::Tuple(Vec::new()),
             ReturnType::Type(_, ty) => self.read(ty),
         };
-        let doubt = self.doubt.or(routine.is_conditional.then_some(CONDITIONAL));
+        let is_left = routine.signature.asyncness.is_some() && !is_awaited;
+        let doubt = routine.is_conditional.then_some(CONDITIONAL).or(is_left.then_some(NOT_AWAITED));
+        let doubt = self.doubt.or(doubt);
         let doubt = std::mem::replace(&mut self.doubt, doubt);
         self.visit_once(Rc::as_ptr(routine).addr(), |walk| {
             let scopes = std::mem::replace(&mut walk.scopes, vec![Scope::new()]);
@@ -308,7 +315,9 @@ impl<'w, 'a> Walk<'w, 'a> {
 
     /// Visits a closure in the current scope, and returns the type of its result.
     fn applied(&mut self, closure: &ExprClosure, arguments: &[Ty]) -> Ty {
-        self.scoped(|walk| {
+        let doubt = self.doubt;
+        self.doubt = doubt.or(closure.asyncness.map(|_| NOT_AWAITED));
+        let value = self.scoped(|walk| {
             for (at, pattern) in closure.inputs.iter().enumerate() {
                 walk.bind(pattern, arguments.get(at).cloned().unwrap_or(Ty::Unknown), &BTreeSet::new());
             }
@@ -317,7 +326,9 @@ impl<'w, 'a> Walk<'w, 'a> {
                 ReturnType::Type(_, ty) => walk.read(ty),
                 ReturnType::Default => value,
             }
-        })
+        });
+        self.doubt = doubt;
+        value
     }
 
     /// Visits the function or closure at an address once. Later calls only add the functions that were called there.
