@@ -101,7 +101,7 @@ pub fn library_name(manifest: &str) -> Option<String> {
 
 fn is_from_a_registry(name: &str, dependency: &Value) -> bool {
     // A dependency with one of these names would replace the standard library unnoticed.
-    let is_a_name = !matches!(name, "std" | "core" | "alloc" | "proc_macro" | "test");
+    let is_a_name = !matches!(name.replace('-', "_").as_str(), "std" | "core" | "alloc" | "proc_macro" | "test");
     is_a_name
         && match dependency {
             Value::String(_) => true,
@@ -145,6 +145,7 @@ mod tests {
             ("evil = { version = \"1\", registry = \"mine\" }\n", "dependencies.evil"),
             ("evil = { version = \"1\", package = \"libc\" }\n", "dependencies.evil"),
             ("std = \"1\"\n", "dependencies.std"),
+            ("proc-macro = \"1\"\n", "dependencies.proc-macro"),
             ("[profile.dev]\npanic = \"abort\"\n", "profile"),
             ("[[test]]\nname = \"properties\"\nharness = false\n", "test"),
             ("[lib]\nproc-macro = true\n", "lib"),

@@ -109,10 +109,12 @@ pub(crate) fn not_rust(path: &str, error: &syn::Error) -> SourceError {
 /// The most tokens that a parser can have read of constructs that it has not finished: a bound for the depth of its recursion.
 ///
 /// Every construct ends at a semicolon, at a comma that is neither between angle brackets nor after a `|`, or at braces before
-/// another item or statement.
+/// another item or statement. After a literal a `<` opens no brackets, and `<<` opens none before a literal.
 pub(crate) fn depth(tokens: TokenStream, most: usize) -> Result<usize, proc_macro2::Span> {
     let mut tokens = tokens.into_iter().peekable();
     let (mut deepest, mut length, mut angles, mut has_bar, mut is_arrow) = (0, 0, 0_usize, false, false);
+    // Whether a `<` would be part of an operator, and whether the token before is a `<` joined to this one.
+    let (mut is_operator, mut is_second) = (false, false);
     // The depth of the deepest group in the current item, statement or argument.
     let mut inside = 0;
     while let Some(token) = tokens.next() {
@@ -122,6 +124,7 @@ pub(crate) fn depth(tokens: TokenStream, most: usize) -> Result<usize, proc_macr
         }
         let mut ends = false;
         let was_arrow = std::mem::take(&mut is_arrow);
+        let (was_operator, was_second) = (std::mem::take(&mut is_operator), std::mem::take(&mut is_second));
         match &token {
             TokenTree::Group(group) => {
                 let left = most.checked_sub(length + 1).ok_or_else(|| token.span())?;
@@ -139,13 +142,23 @@ pub(crate) fn depth(tokens: TokenStream, most: usize) -> Result<usize, proc_macr
             TokenTree::Punct(mark) => match mark.as_char() {
                 ';' => ends = true,
                 ',' => ends = angles == 0 && !has_bar,
-                '<' => angles += 1,
+                '<' => {
+                    let is_joint = mark.spacing() == Spacing::Joint;
+                    let is_shift = was_second && matches!(tokens.peek(), Some(TokenTree::Literal(_)));
+                    match (was_operator, is_shift) {
+                        (true, _) => is_operator = is_joint && !was_second,
+                        (false, true) => angles = angles.saturating_sub(1),
+                        (false, false) => angles += 1,
+                    }
+                    is_second = is_joint;
+                }
                 '>' if !was_arrow => angles = angles.saturating_sub(1),
                 '|' => has_bar = true,
                 '-' | '=' => is_arrow = mark.spacing() == Spacing::Joint,
                 _ => {}
             },
-            TokenTree::Ident(_) | TokenTree::Literal(_) => {}
+            TokenTree::Literal(_) => is_operator = true,
+            TokenTree::Ident(_) => {}
         }
         if ends {
             deepest = deepest.max(length + inside);

@@ -107,6 +107,20 @@ fn what_private_modules_give_to_public_types_counts() {
     }
 }
 
+/// A `<` of an operator opens no brackets, so each entry of a table ends at its comma.
+#[test]
+fn a_table_of_shifts_and_comparisons_is_not_nested() {
+    let entries = |entry: &dyn Fn(usize) -> String| (0..2 * MAX_DEPTH).map(entry).collect::<Vec<_>>().join(", ");
+    for table in [
+        entries(&|at| format!("1 << {at}")),
+        entries(&|at| format!("BIT << {at}")),
+        entries(&|_| "1 << BIT".to_owned()),
+        entries(&|at| format!("{at} < HEIGHT")),
+    ] {
+        assert_eq!(functions(&format!("const T: [u8; 4096] = [{table}];")), [], "{}", &table[..20]);
+    }
+}
+
 #[test]
 fn a_file_that_is_not_rust_is_refused_with_its_place() {
     let error = public_functions("src/lib.rs", "pub fn f() {}\npub fn {}", &markers()).unwrap_err();
