@@ -8,6 +8,7 @@ pub(crate) mod gemini;
 pub(crate) mod homes;
 #[cfg(feature = "http")]
 pub mod http;
+pub(crate) mod installation;
 pub(crate) mod json_lines;
 pub(crate) mod running_tools;
 pub(crate) mod shortened;

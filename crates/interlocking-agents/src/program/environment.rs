@@ -70,11 +70,14 @@ impl Environment {
 
     /// The environment of an agent's program that works in `workspace`: the [minimal](Self::minimal) one, the variables of this
     /// process named in `inherit`, and `variables`, with [`WORKSPACE_HASH`] in their values replaced by a hash of the workspace
-    /// path.
+    /// path. An inherited `PATH` has absolute directories only: the agent could write to a relative one, and the interpreter of
+    /// its program would be looked up there.
     pub(crate) fn of_agent(inherit: &[String], variables: &BTreeMap<String, String>, workspace: Option<&Path>) -> Self {
         let inherited = inherit.iter().fold(Self::minimal(), Self::inherit);
         inherited.set_in(workspace, variables)
     }
+        let path = inherited.get("PATH").map(absolute_directories);
+        let inherited = path.into_iter().fold(inherited, |environment, path| environment.set("PATH", path));
 
     /// Adds these variables, with [`WORKSPACE_HASH`] in their values replaced by a hash of the path `workspace`.
     pub(crate) fn set_in<N: AsRef<OsStr>, V: AsRef<OsStr>>(
@@ -150,7 +153,9 @@ impl Environment {
         self.variables.get(name.as_ref()).map(OsString::as_os_str)
     }
 
-    /// The path of a program: the given path itself, or for a bare name the first executable file of that name in `PATH`.
+    /// The path of a program: the given path itself, or for a bare name the first executable file of that name in `PATH`. That
+    /// file's path is absolute. Relative directories in `PATH` are those of this process, and not of the program's working
+    /// directory, to which others may write.
     ///
     /// Starting a program by its path is several times faster, as this process need not be forked for it.
     pub fn find(&self, program: impl AsRef<Path>) -> Option<PathBuf> {
@@ -163,7 +168,8 @@ impl Environment {
             return Some(program.to_owned());
         }
         let directories = self.get("PATH").map(std::env::split_paths).into_iter().flatten();
-        directories.map(|directory| directory.join(program)).find(|file| can_be_run(file))
+        let found = directories.map(|directory| directory.join(program)).find(|file| can_be_run(file))?;
+        std::path::absolute(found).ok()
     }
 
     /// A redactor for the secrets of this environment.
@@ -195,6 +201,13 @@ fn is_proxy(name: &OsStr) -> bool {
 
 /// The password in `http://user:password@host`.
 fn password(address: &str) -> Option<&str> {
+/// The directories of a `PATH`, with the relative ones as this process finds them.
+fn absolute_directories(path: &OsStr) -> OsString {
+    let Ok(here) = std::env::current_dir() else { return path.to_owned() };
+    let directories = std::env::split_paths(path).map(|directory| here.join(directory));
+    std::env::join_paths(directories).unwrap_or_else(|_| path.to_owned())
+}
+
     let (_, rest) = address.split_once("://")?;
     let (user, _) = rest.rsplit_once('@')?;
     let (_, password) = user.split_once(':')?;
@@ -245,6 +258,14 @@ mod tests {
     fn values_are_not_shown() {
         let environment = Environment::empty().set("A", "canary-1").secret("KEY", Secret::new("canary-2"));
         assert_eq!(format!("{environment:?}"), r#"{"A", "KEY"}"#);
+    }
+
+    #[test]
+    fn a_path_is_the_same_wherever_a_program_works() {
+        let here = std::env::current_dir().unwrap();
+        let path = std::env::join_paths(["/usr/bin", "bin", ""]).unwrap();
+        let directories = [PathBuf::from("/usr/bin"), here.join("bin"), here];
+        assert_eq!(std::env::split_paths(&absolute_directories(&path)).collect::<Vec<_>>(), directories);
     }
 
     #[test]

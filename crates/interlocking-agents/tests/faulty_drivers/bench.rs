@@ -1,6 +1,6 @@
 //! Programs that are broken in every way, and how a turn ends with each.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -110,6 +110,27 @@ pub(crate) async fn outcomes(speech: &Speech, make: Make) -> String {
         .chain([format!("a line is 100 MB long: {long}")])
         .map(|line| line + "\n")
         .collect()
+}
+
+/// The outcome of a program that is given by a relative path, in a workspace from which that path leads to another
+/// program.
+pub(crate) async fn outcome_of_a_relative_path(speech: &Speech, make: Make) -> String {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let here = std::env::current_dir().unwrap();
+    let below_root = || here.components().skip(1);
+    let to_root: PathBuf = below_root().map(|_| "..").collect();
+    let file = to_root.join(directory.path().join("program").strip_prefix("/").unwrap());
+    let workspace = directory.path().join("work").join(below_root().map(|_| "deep").collect::<PathBuf>());
+    std::fs::create_dir_all(&workspace).unwrap();
+    let planted = workspace.join(&file);
+    std::fs::create_dir_all(planted.parent().unwrap()).unwrap();
+    FaultyProgram::new().exit(99).write_to(planted).unwrap();
+    let program = FaultyProgram::new().reading_line().line(speech.begins).line(speech.says).line(speech.answers);
+    program.write_to(&file).unwrap();
+    let agent = make(&file, Limits::default());
+    let turn = Turn { workspace: Some(workspace), ..Turn::fresh(Slug::new("test").unwrap(), "Say yes.") };
+    let ended = Conversation::new(&*agent).run(turn, &NoEvents).await;
+    ended.map_or_else(|error| error.to_string(), |completion| completion.text.unwrap_or_default())
 }
 
 async fn outcome(name: &str, program: &FaultyProgram, make: Make, limits: Limits) -> String {

@@ -9,7 +9,7 @@ use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::program::Secret;
 use interlocking_agents::{Agent, ClaudeCode, ClaudeSettings};
 
-use crate::bench::{Limits, SESSION, Speech, outcomes};
+use crate::bench::{Limits, SESSION, Speech, outcome_of_a_relative_path, outcomes};
 
 fn agent(program: &Path, limits: Limits) -> Arc<dyn Agent> {
     let seconds = |limit: Option<u64>| limit.map(Duration::from_secs);
@@ -84,4 +84,9 @@ async fn a_program_that_does_not_tell_its_version_is_refused() {
     let refused = agent(&program, Limits::default()).ready().await.unwrap_err().to_string();
     let refused = refused.replace(&directory.path().display().to_string(), "…");
     expect![[r#"the agent is not set up: …/program does not say its version, but "�� 2.1" "#]].assert_eq(&refused);
+}
+
+#[tokio::test]
+async fn a_relative_path_of_the_program_is_not_one_in_the_workspace() {
+    assert_eq!(outcome_of_a_relative_path(&speech(), agent).await, "Yes.");
 }

@@ -8,7 +8,7 @@ use expect_test::expect;
 use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::{Agent, Codex, CodexSettings};
 
-use crate::bench::{Limits, SESSION, Speech, outcomes};
+use crate::bench::{Limits, SESSION, Speech, outcome_of_a_relative_path, outcomes};
 
 fn agent(program: &Path, limits: Limits) -> Arc<dyn Agent> {
     let settings = CodexSettings {
@@ -81,4 +81,9 @@ async fn a_program_that_does_not_tell_its_version_is_refused() {
     let refused = agent(&program, Limits::default()).ready().await.unwrap_err().to_string();
     let refused = refused.replace(&directory.path().display().to_string(), "…");
     expect![[r#"the agent is not set up: …/program --version says no version of Codex but "�� 2.1" (): install @openai/codex from npm, or set `program`"#]].assert_eq(&refused);
+}
+
+#[tokio::test]
+async fn a_relative_path_of_the_program_is_not_one_in_the_workspace() {
+    assert_eq!(outcome_of_a_relative_path(&speech(), agent).await, "{\"word\":\"yes\"}");
 }

@@ -14,6 +14,7 @@ use super::settings::{ClaudeSettings, PermissionMode};
 use super::store::Store;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::Turn;
+use crate::drivers::installation::located;
 use crate::program::{Environment, Invocation, Secret};
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
@@ -144,12 +145,8 @@ fn message(prompt: &str) -> Vec<u8> {
 
 /// The path of the program. If it is missing, the error here is clearer than that of a shell.
 pub(super) fn find(program: &Path, environment: &Environment) -> Result<PathBuf, AgentErrorKind> {
-    let found = if program.components().count() > 1 {
-        std::path::absolute(program).ok().filter(|path| path.is_file())
-    } else {
-        let path = environment.get("PATH").unwrap_or_default();
-        std::env::split_paths(path).map(|directory| directory.join(program)).find(|path| path.is_file())
-    };
+    // Outside of Unix the operating system searches for a name.
+    let found = environment.find(located(program)).filter(|file| cfg!(not(unix)) || file.is_file());
     found.ok_or_else(|| AgentErrorKind::Configuration {
         reason: format!(
             "there is no program {}: install Claude Code (`npm install -g @anthropic-ai/claude-code`), or set `program` to its path",

@@ -2,20 +2,17 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::Duration;
 
 use super::environment::{Surroundings, is_reserved, look_for_key};
 use super::prepare::find;
 use super::settings::{ClaudeSettings, PermissionMode};
 use super::store::Store;
 use crate::agent::error::{AgentError, AgentErrorKind};
-use crate::program::{Environment, Invocation, Line, Secret};
+use crate::drivers::installation::version_output;
+use crate::program::{Environment, Secret};
 
 /// The oldest version that is known to support what the driver needs; the tests run with it.
 const KNOWN: Version = Version(2, 1, 330);
-
-/// The time limit for `--version`, which normally takes a fraction of a second.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
 
 const SETTING_SOURCES: [&str; 3] = ["user", "project", "local"];
 
@@ -85,25 +82,20 @@ fn is_root() -> bool {
     false
 }
 
+fn reason(kind: AgentErrorKind) -> String {
+    match kind {
+        AgentErrorKind::Configuration { reason } => reason,
+        other => other.to_string(),
+    }
+}
+
 async fn version(settings: &ClaudeSettings, environment: Environment) -> Result<Version, String> {
-    let program = find(&settings.program, &environment).map_err(|kind| kind.to_string())?;
-    let shown = program.display().to_string();
-    let asking = Invocation { arguments: vec!["--version".into()], ..Invocation::new(program, environment) };
-    let asking = async {
-        let mut running = asking.start().await.map_err(|error| error.to_string())?;
-        let mut first = String::new();
-        while let Some(line) = running.next_line().await.map_err(|error| error.to_string())? {
-            if let (Line::Whole(line), true) = (line, first.is_empty()) {
-                first = String::from_utf8_lossy(line).into_owned();
-            }
-        }
-        let ended = running.end().await.map_err(|error| error.to_string())?;
-        first.parse().map_err(|()| format!("{shown} does not say its version, but {first:?} {}", ended.stderr))
-    };
-    let said = tokio::time::timeout(VERSION_TIMEOUT, asking).await;
-    said.unwrap_or_else(|_| {
-        Err(format!("{} did not say its version in {VERSION_TIMEOUT:?}", settings.program.display()))
-    })
+    let program = find(&settings.program, &environment).map_err(reason)?;
+    let (said, ended) = version_output(&program, environment).await.map_err(reason)?;
+    let first = said.lines().next().unwrap_or_default();
+    first
+        .parse()
+        .map_err(|()| format!("{} does not say its version, but {first:?} {}", program.display(), ended.stderr))
 }
 
 impl FromStr for Version {

@@ -14,6 +14,7 @@ use crate::agent::TurnContext;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::usage::Usage;
+use crate::drivers::installation::located;
 use crate::drivers::json_lines::LeftOut;
 use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopTimeouts, run_protocol};
 use crate::schema::strict::StrictSchema;
@@ -68,7 +69,10 @@ impl<'a> Call<'a> {
             directory: Some(turn.workspace.clone().unwrap_or(nowhere)),
             sandbox: turn.sandbox.clone(),
             input: prompt.into_bytes(),
-            ..Invocation::new(&settings.program, command::environment(settings, turn.workspace.as_deref(), &home, key))
+            ..Invocation::new(
+                located(&settings.program),
+                command::environment(settings, turn.workspace.as_deref(), &home, key),
+            )
         };
         Ok(Self { turn, home, limits: settings.limits(), invocation, schema, _temporary: temporary, mark })
     }

@@ -38,6 +38,7 @@ use crate::agent::capabilities::{Capabilities, SchemaSupport};
 use crate::agent::error::AgentError;
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::{Agent, TurnContext};
+use crate::drivers::installation::directory_around;
 use crate::program::Secret;
 use crate::real_calls::permitted;
 use crate::sessions::Sessions;
@@ -104,7 +105,7 @@ impl Codex {
         let homes = self.settings.homes(self.key()?.is_some())?;
         let home = homes.of(role);
         homes.make(&home).map_err(|error| call::unusable(&home, &error))?;
-        let package = ready::package_of(&self.settings.program);
+        let package = directory_around(&self.settings.program, "@openai");
         let sandbox = sandbox.tool_chain_of(&self.settings.program).write(home);
         Ok(package.into_iter().fold(sandbox, Sandbox::execute))
     }

@@ -13,6 +13,7 @@ use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::usage::Usage;
 use crate::program::{self, CallLimits, Invocation, Secret, StopTimeouts, run_protocol};
+use crate::drivers::installation::located;
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
 
@@ -61,7 +62,7 @@ impl<'a> Call<'a> {
             sandbox: turn.sandbox.clone(),
             input: input.into_bytes(),
             ..Invocation::new(
-                &settings.program,
+                located(&settings.program),
                 command::environment(settings, turn.workspace.as_deref(), key, &call_home),
             )
         };

@@ -41,6 +41,7 @@ use crate::agent::error::AgentError;
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::{Agent, TurnContext};
 use crate::program::Secret;
+use crate::drivers::installation::directory_around;
 use crate::real_calls::permitted;
 use crate::sessions::Sessions;
 use crate::sessions::session::SessionId;
@@ -103,7 +104,7 @@ impl Gemini {
     /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be created.
     pub fn grants(&self, role: Option<&str>, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
         let home = Home::open(&self.settings, role, None)?;
-        let package = ready::package_of(&self.settings.program);
+        let package = directory_around(&self.settings.program, "node_modules");
         let sandbox = sandbox.tool_chain_of(&self.settings.program).tool_chain_of("node").write(home.path());
         Ok(package.into_iter().fold(sandbox, Sandbox::execute))
     }
