@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::sessions::session::SessionId;
-use crate::sessions::state_directory::{make_own, make_private};
+use crate::sessions::state_directory::{make_own, make_private, make_unlinked};
 
 /// The directory with the homes of the roles, below an agent's home.
 const ROLES: &str = "roles";
@@ -62,8 +62,8 @@ impl Homes {
             make_private(&self.base)?
         };
         if home != self.base {
-            make_own(&self.base.join(ROLES))?;
-            make_own(home)?;
+            make_unlinked(&self.base.join(ROLES))?;
+            make_unlinked(home)?;
         }
         Ok(())
     }

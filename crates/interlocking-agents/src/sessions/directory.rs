@@ -20,6 +20,7 @@ use super::error::{SessionError, SessionUse};
 use crate::drivers::untrusted_files;
 use crate::sessions::locked::Locked;
 use crate::sessions::session::SessionId;
+use crate::sessions::state_directory::{make_private, refuse_link};
 
 /// The maximum length of a place file: longer than any path.
 const LONGEST_PLACE: u64 = 64 * 1024;
@@ -66,7 +67,7 @@ impl Directory {
 
     /// Whether the session is in use. A session counts as in use if this cannot be determined.
     pub(super) fn is_busy(&self, session: &SessionId) -> bool {
-        match open_existing(&self.file(session, "lock")) {
+        match self.open_existing(&self.file(session, "lock")) {
             Ok(file) => lock(&file, SessionUse::Turn).map(|()| drop(Locked(file))).is_err(),
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
@@ -74,7 +75,7 @@ impl Directory {
 
     pub(super) fn place(&self, session: &SessionId) -> Result<Option<Place>, SessionError> {
         let path = self.file(session, "place");
-        match untrusted_files::read(&path, LONGEST_PLACE) {
+        match refuse_link(&self.path).and_then(|()| untrusted_files::read(&path, LONGEST_PLACE)) {
             // A crash of the machine can leave an empty file.
             Ok(contents) if contents.is_empty() => Ok(None),
             Ok(contents) => match parse(&contents) {
@@ -95,13 +96,14 @@ impl Directory {
     pub(super) fn record_workspace(&self, session: &SessionId, place: &Place) -> Result<(), SessionError> {
         let path = self.file(session, "place");
         let write = || -> io::Result<()> {
+            refuse_link(&self.path)?;
             let is_empty = match std::fs::symlink_metadata(&path) {
                 Ok(metadata) if metadata.len() > 0 => return Ok(()),
                 Ok(_) => true,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => false,
                 Err(error) => return Err(error),
             };
-            self.make()?;
+            make_private(&self.path)?;
             let mut new = tempfile::Builder::new().prefix(".place-").tempfile_in(&self.path)?;
             match place {
                 None => new.write_all(NOWHERE)?,
@@ -125,33 +127,28 @@ impl Directory {
         self.path.join(format!("{session}.{extension}"))
     }
 
-    fn make(&self) -> io::Result<()> {
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.recursive(true).create(&self.path)
-    }
-
     fn open(&self, path: &Path) -> io::Result<File> {
+        refuse_link(&self.path)?;
         let mut options = options();
         options.create(true).truncate(false);
         match options.open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.make()?;
+                make_private(&self.path)?;
                 options.open(path)
             }
             opened => opened,
         }
         .and_then(regular)
     }
+
+    fn open_existing(&self, path: &Path) -> io::Result<File> {
+        refuse_link(&self.path)?;
+        options().open(path).and_then(regular)
+    }
 }
 
-fn open_existing(path: &Path) -> io::Result<File> {
-    options().open(path).and_then(regular)
-}
-
-/// How lock files are opened. An agent may be able to write to the directory. It must not make this process open files
-/// elsewhere.
+/// How lock files are opened. An agent may be able to write to the directory, or to replace it. It must not make this
+/// process open files elsewhere.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true);

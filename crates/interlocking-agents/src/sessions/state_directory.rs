@@ -30,6 +30,30 @@ pub(crate) fn make_own(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Like [`make_own`], for a directory below one that an agent's program can write. The program could have put a link
+/// there that leads elsewhere.
+///
+/// # Errors
+///
+/// The system's error, or there is a link.
+pub(crate) fn make_unlinked(directory: &Path) -> io::Result<()> {
+    refuse_link(directory)?;
+    make_own(directory)
+}
+
+/// Refuses a link in the place of a directory.
+///
+/// # Errors
+///
+/// There is a link.
+pub(crate) fn refuse_link(directory: &Path) -> io::Result<()> {
+    if directory.is_symlink() {
+        let reason = format!("{} is a link, which may lead anywhere: remove it", directory.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidData, reason));
+    }
+    Ok(())
+}
+
 /// Makes a directory that only this user can access, unless it exists.
 pub(crate) fn make_private(directory: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();

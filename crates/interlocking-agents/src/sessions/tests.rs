@@ -228,4 +228,15 @@ fn nothing_is_written_outside_of_the_directory() {
     assert!(matches!(sessions.hold(&go_on("link"), None), Err(SessionError::Unreadable { .. })));
     assert!(sessions.is_busy(&id("link")), "the linked file is not locked to find out");
     assert_eq!(std::fs::read(&precious).unwrap(), b"kept");
+
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::rename(store.path().join("interlocking-sessions"), store.path().join("moved")).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), store.path().join("interlocking-sessions")).unwrap();
+    let refused = sessions.hold(&go_on("s"), None).unwrap_err().to_string();
+    assert!(refused.ends_with("interlocking-sessions is a link, which may lead anywhere: remove it"), "{refused}");
+    let hold = sessions.hold(&fresh(), None).unwrap();
+    assert!(matches!(hold.started(&id("s")), Err(SessionError::Unreadable { .. })));
+    assert!(matches!(sessions.record_workspace(&id("s"), None), Err(SessionError::Unreadable { .. })));
+    assert!(sessions.is_busy(&id("s")));
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
 }

@@ -17,7 +17,7 @@ use super::settings::{GeminiSettings, configuration};
 use crate::agent::error::AgentErrorKind;
 use crate::drivers::untrusted_files::{self, Search};
 use crate::sessions::session::SessionId;
-use crate::sessions::state_directory::make_own;
+use crate::sessions::state_directory::make_unlinked;
 
 /// The directory in which sessions are kept.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Home {
         // The path must be absolute, because the program runs in another directory.
         let path = path.canonicalize().map_err(unusable)?;
         for name in SHARED.iter().chain([&CALLS]) {
-            make_own(&path.join(name)).map_err(unusable)?;
+            make_unlinked(&path.join(name)).map_err(unusable)?;
         }
         Ok(Self { path })
     }
