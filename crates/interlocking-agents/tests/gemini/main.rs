@@ -17,4 +17,5 @@ mod sessions;
 mod sleepers;
 mod stopping;
 mod structured;
+mod without_a_workspace;
 mod working;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use interlocking_agents::faults::FaultyProgram;
-use interlocking_agents::{Agent, AgentErrorKind, Gemini, GeminiSettings};
+use interlocking_agents::{Agent, AgentErrorKind, Gemini, GeminiSettings, Turn};
 use interlocking_model_server::{Reaction, Script};
 
-use crate::place::{Place, run, with_key};
+use crate::place::{Place, run, slug, with_key};
 
 async fn refusal(settings: GeminiSettings) -> String {
     match *with_key(settings).ready().await.unwrap_err().kind {
@@ -85,11 +85,43 @@ async fn a_workspace_that_brings_settings_is_refused_unless_it_is_trusted() {
     assert_eq!(run(&trusting, place.fresh("Hello")).await.0.unwrap().text.as_deref(), Some("Yes."));
 }
 
+/// A link through `/proc/self/cwd` leads to nothing from here, and into the workspace for a program that works there.
+#[tokio::test]
+async fn settings_behind_a_link_are_refused_wherever_it_leads() {
+    for (link, target) in [
+        (".gemini", "/proc/self/cwd/own"),
+        (".gemini/settings.json", "/proc/self/cwd/evil.json"),
+        (".gemini/policies", "no/such/directory"),
+    ] {
+        let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let place = work.path().join(link);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, &place).unwrap();
+        let turn = Turn { workspace: Some(work.path().to_owned()), ..Turn::fresh(slug(), "Hello") };
+        let error = run(&with_key(settings(home.path())), turn).await.0.unwrap_err().to_string();
+        assert!(error.contains(&format!("{} would override", place.display())), "{error}");
+    }
+}
+
+/// An agent that may write to its role's home can have put them there.
+#[tokio::test]
+async fn settings_around_the_directory_of_turns_without_a_workspace_are_refused() {
+    for file in [".env", "nowhere/.gemini/settings.json", ".gemini/.env"] {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join(file);
+        std::fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::fs::write(&place, "").unwrap();
+        let trusting = GeminiSettings { workspace_settings: true, ..settings(home.path()) };
+        let error = run(&with_key(trusting), Turn::fresh(slug(), "Hello")).await.0.unwrap_err().to_string();
+        assert_eq!(error.contains("would override"), file != ".env", "{file}: {error}");
+    }
+}
+
 #[tokio::test]
 async fn a_prompt_that_would_be_cut_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let agent = with_key(settings(home.path()));
-    let turn = |prompt: &str| interlocking_agents::Turn::fresh(crate::place::slug(), prompt);
+    let turn = |prompt: &str| Turn::fresh(slug(), prompt);
     let long = run(&agent, turn(&"x".repeat(8 * 1024 * 1024 + 1))).await.0.unwrap_err();
     assert_eq!(*long.kind, AgentErrorKind::PromptTooLong);
     let empty = run(&agent, turn(" \n")).await.0.unwrap_err();

@@ -1,5 +1,6 @@
 //! One call of the program, from its preparation to its reply.
 
+use std::io;
 use std::path::Path;
 
 use super::command::{self, Origin};
@@ -12,8 +13,8 @@ use crate::agent::TurnContext;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::usage::Usage;
-use crate::program::{self, CallLimits, Invocation, Secret, StopTimeouts, run_protocol};
 use crate::drivers::installation::located;
+use crate::program::{self, CallLimits, Invocation, Secret, StopTimeouts, run_protocol};
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
 
@@ -34,10 +35,12 @@ const LONGEST_PROMPT: usize = 8 * 1024 * 1024;
 impl<'a> Call<'a> {
     /// Writes the files that the program reads.
     pub(super) fn prepare(settings: &GeminiSettings, key: Secret, turn: &'a Turn) -> Result<Self, AgentErrorKind> {
-        if !settings.workspace_settings {
-            turn.workspace.as_deref().map_or(Ok(()), without_settings)?;
-        }
         let home = Home::open(settings, turn.role.as_deref(), turn.session.origin())?;
+        match &turn.workspace {
+            Some(workspace) if !settings.workspace_settings => refuse_settings(workspace, TRUST)?,
+            Some(_) => {}
+            None => home.around_nowhere().try_for_each(|directory| refuse_settings(&directory, ""))?,
+        }
         let file = match &turn.session {
             SessionOp::StartFresh(_) => None,
             SessionOp::ContinueFrom(session) | SessionOp::ForkFrom { parent: session, .. } => {
@@ -55,10 +58,10 @@ impl<'a> Call<'a> {
             (_, None) => Mark::Nothing,
         };
         let input = prompt(turn)?;
-        let call_home = home.for_call(settings, turn.system.as_deref())?;
+        let call_home = home.for_call(settings, turn.system.as_deref(), command::only_reads(turn))?;
         let invocation = Invocation {
             arguments: command::arguments(settings, turn, &origin),
-            directory: turn.workspace.clone(),
+            directory: Some(turn.workspace.clone().unwrap_or_else(|| home.nowhere())),
             sandbox: turn.sandbox.clone(),
             input: input.into_bytes(),
             ..Invocation::new(
@@ -146,14 +149,28 @@ fn prompt(turn: &Turn) -> Result<String, AgentErrorKind> {
     Ok(prompt)
 }
 
-/// Refuses a workspace whose settings would override those of the driver.
-fn without_settings(workspace: &Path) -> Result<(), AgentErrorKind> {
+/// What to do about the settings of a workspace that is trusted.
+const TRUST: &str = ", or set `workspace_settings = true` if it is trusted";
+
+/// Refuses a directory with settings that would override those of the driver.
+///
+/// A link counts as what it may lead to: for the program it can lead elsewhere than for this process, as one through
+/// `/proc/self/cwd` does.
+fn refuse_settings(directory: &Path, otherwise: &str) -> Result<(), AgentErrorKind> {
+    let own = directory.join(".gemini");
     let names = ["settings.json", ".env", "policies", "extensions", "agents"];
-    let brought = names.into_iter().find(|name| workspace.join(".gemini").join(name).exists());
-    brought.map_or(Ok(()), |name| {
-        Err(configuration(format!(
-            "{} would override how the Gemini CLI is set up: remove it, or set `workspace_settings = true` if it is trusted",
-            workspace.join(".gemini").join(name).display()
-        )))
+    let brought = match own.is_symlink() {
+        true => Some(own),
+        false => names.into_iter().map(|name| own.join(name)).find(|path| may_exist(path)),
+    };
+    brought.map_or(Ok(()), |path| {
+        let path = path.display();
+        Err(configuration(format!("{path} would override how the Gemini CLI is set up: remove it{otherwise}")))
     })
+}
+
+/// Whether there is something at a path, or this cannot be determined. Links are not followed.
+fn may_exist(path: &Path) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    path.symlink_metadata().map_or_else(|error| !matches!(error.kind(), NotFound | NotADirectory), |_| true)
 }

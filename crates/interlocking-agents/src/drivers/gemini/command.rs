@@ -28,7 +28,7 @@ pub(super) enum Origin<'a> {
 
 /// The arguments of a call; the prompt goes to standard input.
 pub(super) fn arguments(settings: &GeminiSettings, turn: &Turn, origin: &Origin<'_>) -> Vec<OsString> {
-    let permissions = if turn.read_only { GeminiPermissions::Read } else { settings.permissions };
+    let permissions = if only_reads(turn) { GeminiPermissions::Read } else { settings.permissions };
     let mut arguments: Vec<OsString> =
         ["--output-format", "stream-json", "--skip-trust", "--approval-mode", permissions.approval_mode()]
             .map(OsString::from)
@@ -42,6 +42,11 @@ pub(super) fn arguments(settings: &GeminiSettings, turn: &Turn, origin: &Origin<
         Origin::Copy(file) => arguments.extend(["--session-file".into(), file.into()]),
     }
     arguments
+}
+
+/// Whether a turn may change nothing: without a workspace there is nothing that it should change.
+pub(super) fn only_reads(turn: &Turn) -> bool {
+    turn.read_only || turn.workspace.is_none()
 }
 
 /// The complete environment of the program.

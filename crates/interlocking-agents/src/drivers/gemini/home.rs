@@ -23,6 +23,8 @@ use crate::sessions::state_directory::make_unlinked;
 #[derive(Debug)]
 pub(super) struct Home {
     path: PathBuf,
+    /// The directory that contains the homes of all roles.
+    base: PathBuf,
 }
 
 /// The home of one call. It is removed when this is dropped.
@@ -36,6 +38,10 @@ const SHARED: [&str; 2] = ["tmp", "history"];
 
 /// The directory that contains the homes of calls.
 const CALLS: &str = "calls";
+
+/// The working directory of turns without a workspace. It is one directory for all of them, because the program continues
+/// a session only in the directory in which it began.
+const NOWHERE: &str = "nowhere";
 
 /// How many files are opened to find the file of a session, among those whose names contain the same beginning of the
 /// id.
@@ -55,11 +61,11 @@ impl Home {
         };
         homes.make(&path).map_err(unusable)?;
         // The path must be absolute, because the program runs in another directory.
-        let path = path.canonicalize().map_err(unusable)?;
-        for name in SHARED.iter().chain([&CALLS]) {
+        let (base, path) = (homes.base().canonicalize().map_err(unusable)?, path.canonicalize().map_err(unusable)?);
+        for name in SHARED.into_iter().chain([CALLS, NOWHERE]) {
             make_unlinked(&path.join(name)).map_err(unusable)?;
         }
-        Ok(Self { path })
+        Ok(Self { path, base })
     }
 
     /// The path of the home.
@@ -67,8 +73,26 @@ impl Home {
         &self.path
     }
 
+    /// The working directory of turns without a workspace.
+    pub(super) fn nowhere(&self) -> PathBuf {
+        self.path.join(NOWHERE)
+    }
+
+    /// [`nowhere`](Self::nowhere), and the directories above it to which a program may have written: in each of them the
+    /// program looks for settings.
+    pub(super) fn around_nowhere(&self) -> impl Iterator<Item = PathBuf> {
+        let nowhere = self.nowhere();
+        let all: Vec<_> = nowhere.ancestors().map(Path::to_owned).collect();
+        all.into_iter().take_while(|directory| directory.starts_with(&self.base))
+    }
+
     /// Creates the home of one call.
-    pub(super) fn for_call(&self, settings: &GeminiSettings, system: Option<&str>) -> Result<CallHome, AgentErrorKind> {
+    pub(super) fn for_call(
+        &self,
+        settings: &GeminiSettings,
+        system: Option<&str>,
+        reads_only: bool,
+    ) -> Result<CallHome, AgentErrorKind> {
         let make = || -> io::Result<CallHome> {
             let directory = tempfile::Builder::new().prefix("call-").tempdir_in(self.path.join(CALLS))?;
             let own = directory.path().join(".gemini");
@@ -77,7 +101,7 @@ impl Home {
             for name in SHARED {
                 link(&self.path.join(name), &own.join(name))?;
             }
-            fs::write(own.join("settings.json"), program_settings(settings).to_string())?;
+            fs::write(own.join("settings.json"), program_settings(settings, reads_only).to_string())?;
             if let Some(system) = system {
                 fs::write(own.join(memory_name(settings)), system)?;
             }
@@ -161,8 +185,8 @@ fn memory_name(settings: &GeminiSettings) -> &str {
     name.unwrap_or("GEMINI.md")
 }
 
-/// The program's `settings.json`.
-fn program_settings(settings: &GeminiSettings) -> Value {
+/// The program's `settings.json`. No tools are allowed in addition to the permissions of a call that only reads.
+fn program_settings(settings: &GeminiSettings, reads_only: bool) -> Value {
     let driver = json!({
         "general": {
             "enableAutoUpdate": false,
@@ -188,6 +212,9 @@ fn program_settings(settings: &GeminiSettings) -> Value {
     });
     let mut all = Value::Object(settings.config.clone());
     merge(&mut all, driver);
+    if reads_only {
+        all["tools"]["allowed"] = json!([]);
+    }
     all
 }
 
@@ -236,7 +263,7 @@ mod tests {
             allowed_tools: vec!["write_file".to_owned()],
             ..GeminiSettings::default()
         };
-        let made = program_settings(&settings);
+        let made = program_settings(&settings, false);
         assert_eq!(made["general"]["maxAttempts"], 3);
         assert_eq!(made["general"]["vimMode"], true);
         assert_eq!(made["general"]["sessionRetention"]["enabled"], false);
@@ -244,6 +271,17 @@ mod tests {
         assert_eq!(made["model"]["maxSessionTurns"], 3);
         assert_eq!(made["ui"]["theme"], "none");
         assert_eq!(made["mcpServers"], json!({}));
+    }
+
+    #[test]
+    fn no_tool_is_allowed_in_addition_to_reading() {
+        let config = json!({ "tools": { "allowed": ["run_shell_command"] } });
+        let config = config.as_object().unwrap().clone();
+        for allowed_tools in [vec![], vec!["run_shell_command(cargo)".to_owned()]] {
+            let settings = GeminiSettings { config: config.clone(), allowed_tools, ..GeminiSettings::default() };
+            assert_eq!(program_settings(&settings, true)["tools"]["allowed"], json!([]));
+            assert_ne!(program_settings(&settings, false)["tools"]["allowed"], json!([]));
+        }
     }
 
     #[test]
@@ -273,7 +311,7 @@ mod tests {
         let settings = GeminiSettings { home: Some(path.clone()), ..GeminiSettings::default() };
         let home = Home::open(&settings, None, None).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
-        let call = home.for_call(&settings, Some("Be brief.")).unwrap();
+        let call = home.for_call(&settings, Some("Be brief."), false).unwrap();
         assert_eq!(fs::read_to_string(call.path().join(".gemini/GEMINI.md")).unwrap(), "Be brief.");
         fs::create_dir_all(call.path().join(".gemini/tmp/work/chats")).unwrap();
         let file = path.canonicalize().unwrap().join("tmp/work/chats/session-2026-01-01T00-00-01a203a3.jsonl");
@@ -295,5 +333,28 @@ mod tests {
         let gone = call.path().to_owned();
         drop(call);
         assert!(!gone.exists() && path.join("tmp/work/chats").exists());
+    }
+
+    /// A program that may write to a home can put a link there.
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_made_where_a_link_in_the_home_leads() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+        let (directory, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::set_permissions(elsewhere.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let settings = GeminiSettings { home: Some(directory.path().to_owned()), ..GeminiSettings::default() };
+        Home::open(&settings, Some("tests"), None).unwrap();
+        for name in ["roles/tests/calls", "roles/tests/tmp", "roles/tests/nowhere", "roles/tests", "roles"] {
+            let place = directory.path().join(name);
+            fs::remove_dir_all(&place).unwrap();
+            symlink(elsewhere.path(), &place).unwrap();
+            let refused = Home::open(&settings, Some("tests"), None).unwrap_err().to_string();
+            assert!(refused.contains(&format!("{name} is a link")), "{refused}");
+            fs::remove_file(&place).unwrap();
+            Home::open(&settings, Some("tests"), None).unwrap();
+        }
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+        assert_eq!(fs::metadata(elsewhere.path()).unwrap().permissions().mode() & 0o777, 0o755);
     }
 }

@@ -5,6 +5,7 @@
 //! | Gemini CLI | the driver |
 //! |---|---|
 //! | reads settings only from files; those of the workspace override the user's | gives each call its own home, and refuses a workspace with settings unless configured otherwise |
+//! | continues a session only in the directory in which it began | lets all turns without a workspace of a role read in one directory, which is in its home |
 //! | deletes old and unreadable sessions at its start, including sessions that are just beginning | switches that off |
 //! | treats `5` as the fifth session | refuses ids without a session file |
 //! | does not support schemas | puts the schema into the prompt, and finds the output in the text |
@@ -40,8 +41,8 @@ use crate::agent::capabilities::{Capabilities, SchemaSupport};
 use crate::agent::error::AgentError;
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::{Agent, TurnContext};
-use crate::program::Secret;
 use crate::drivers::installation::directory_around;
+use crate::program::Secret;
 use crate::real_calls::permitted;
 use crate::sessions::Sessions;
 use crate::sessions::session::SessionId;

@@ -11,7 +11,7 @@ const OLDEST: [u32; 3] = [0, 61, 0];
 
 /// Asks the program for its version, with the environment and the home of a call.
 pub(super) async fn check(settings: &GeminiSettings, key: Secret) -> Result<(), AgentErrorKind> {
-    let home = Home::open(settings, None, None)?.for_call(settings, None)?;
+    let home = Home::open(settings, None, None)?.for_call(settings, None, true)?;
     let environment = command::environment(settings, None, key, &home);
     let (said, ended) = version_output(&settings.program, environment).await?;
     let program = settings.program.display();

@@ -51,7 +51,7 @@ pub struct GeminiSettings {
     pub permissions: GeminiPermissions,
     /// Tools that the agent may use in addition to its permissions, by the program's names, such as
     /// `run_shell_command(cargo)` for commands that begin with `cargo`. They do not apply to a
-    /// [read-only](crate::Turn::read_only) turn. Default: none.
+    /// [read-only](crate::Turn::read_only) turn or one without a workspace. Default: none.
     pub allowed_tools: Vec<String>,
     /// Tools that are not available at all, such as `google_web_search`. Default: none.
     pub excluded_tools: Vec<String>,
@@ -69,7 +69,7 @@ pub struct GeminiSettings {
     pub config: Map<String, Value>,
     /// Whether the files in a workspace's `.gemini` apply: `settings.json`, `.env`, `policies`, `extensions` and
     /// `agents`. They would override these settings, and could start programs, so a turn in a workspace with such a
-    /// file is refused by default.
+    /// file, or whose `.gemini` is a link, is refused by default.
     pub workspace_settings: bool,
     /// Variables of this process that the program and its commands inherit, in addition to [the
     /// few](crate::program::Environment::minimal) that any program needs. The program hides those from its commands
@@ -96,7 +96,8 @@ pub struct GeminiSettings {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GeminiPermissions {
-    /// Read, and search the web. A [read-only](crate::Turn::read_only) turn has only these permissions.
+    /// Read, and search the web. A [read-only](crate::Turn::read_only) turn, or one without a workspace, has only these
+    /// permissions.
     Read,
     /// Also change files in the workspace.
     #[default]
