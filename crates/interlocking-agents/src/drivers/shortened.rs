@@ -3,6 +3,9 @@
 /// The maximum length of an error's text, in bytes. The end of standard error, which is 4 KiB, is never cut.
 pub(crate) const LONGEST_REASON: usize = 8 * 1024;
 
+/// How much of a command, or of a file's name, an event contains at most, in bytes.
+pub(crate) const LONGEST_EFFECT: usize = 32 * 1024;
+
 /// The beginning of a text, with a mark where it was cut.
 pub(crate) fn shorten(text: &mut String, longest: usize) {
     if text.len() > longest {

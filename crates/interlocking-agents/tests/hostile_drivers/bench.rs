@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use allocation_counter::measure;
 use interlocking_agents::faults::FaultyProgram;
-use interlocking_agents::{Agent, AgentError, AgentEvent, Completion, Conversation, Slug, Turn};
+use interlocking_agents::{Agent, AgentError, AgentEvent, Completion, Conversation, Schema, Slug, Turn};
+use serde_json::Value;
 
 /// The session that the programs name.
 pub(crate) const SESSION: &str = "0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f";
@@ -33,12 +34,18 @@ pub(crate) struct Outcome {
 
 /// Runs a turn with this program.
 pub(crate) fn turn(program: &FaultyProgram, make: Make) -> Outcome {
+    turn_for(program, make, None)
+}
+
+/// Runs a turn with this program, for an output with this schema.
+pub(crate) fn turn_for(program: &FaultyProgram, make: Make, schema: Option<Value>) -> Outcome {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let workspace = directory.path().join("work");
     std::fs::create_dir(&workspace).unwrap();
     let file = program.write_to(directory.path().join("program")).unwrap();
     let agent = make(&file);
-    let turn = Turn { workspace: Some(workspace), ..Turn::fresh(Slug::new("test").unwrap(), "Say yes.") };
+    let schema = schema.map(|schema| Arc::new(Schema::new(schema).unwrap()));
+    let turn = Turn { workspace: Some(workspace), schema, ..Turn::fresh(Slug::new("test").unwrap(), "Say yes.") };
     let (events, left_out) = (AtomicU64::new(0), AtomicU64::new(0));
     let listener = |event| {
         events.fetch_add(1, Ordering::Relaxed);

@@ -62,6 +62,13 @@ fn commands_that_never_end_are_not_kept() {
 }
 
 #[test]
+fn a_command_of_many_words_is_not_split() {
+    let command = br#"{"type":"item.completed","item":{"id":"1","type":"command_execution","exit_code":0,"command":""#;
+    let program = begun().bytes(command).repeated_in_line(4_000_000, "a ").line("\"}}");
+    turn(&program.line(ANSWER), agent).answers("yes");
+}
+
+#[test]
 fn a_long_session_id_makes_no_long_error() {
     let program = FaultyProgram::new().reading_input().bytes(br#"{"type":"thread.started","thread_id":""#);
     let outcome = turn(&program.long(3_000_000).line("\"}").line(ANSWER), agent);

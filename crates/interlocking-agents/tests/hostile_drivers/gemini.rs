@@ -7,7 +7,9 @@ use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::program::Secret;
 use interlocking_agents::{Agent, Gemini, GeminiSettings};
 
-use crate::bench::{SESSION, turn};
+use serde_json::json;
+
+use crate::bench::{SESSION, turn, turn_for};
 
 const ANSWER: &str = r#"{"type":"result","status":"success","stats":{"total_tokens":3}}"#;
 
@@ -62,6 +64,24 @@ fn tools_that_never_end_are_not_kept() {
     let tool = r#"{"type":"tool_use","tool_name":"write_file","tool_id":"NUMBER","parameters":{"file_path":"PATH"}}"#;
     let program = begun().counted(60_000, &tool.replace("PATH", &"p".repeat(2_000)));
     turn(&program.line(&says("yes")).line(ANSWER), agent).answers("yes");
+}
+
+#[test]
+fn blocks_of_many_values_are_not_kept() {
+    let valid = says(r#"```json\n{\"sum\": 3}\n```\n"#);
+    let program = (0..50).fold(begun().line(&valid), |program, _| {
+        let message = br#"{"type":"message","role":"assistant","delta":true,"content":"```json\n["#;
+        program.bytes(message).repeated_in_line(99_000, "0,").line(r#"0]\n```\n"}"#)
+    });
+    let outcome = turn_for(&program.line(ANSWER), agent, Some(json!({ "type": "object" })));
+    outcome.is_bounded();
+    assert_eq!(outcome.ended.unwrap().output, json!({ "sum": 3 }));
+}
+
+#[test]
+fn blocks_that_never_end_are_not_kept() {
+    let program = begun().repeated(2_000, &says(&"```\\n0```".repeat(800))).line(ANSWER);
+    turn_for(&program, agent, Some(json!({ "type": "object" }))).is_bounded();
 }
 
 #[test]

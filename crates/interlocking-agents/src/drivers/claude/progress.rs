@@ -15,7 +15,8 @@ use crate::agent::event::AgentEvent;
 use crate::conversation::activity::Working;
 use crate::drivers::json_lines::JsonLines;
 use crate::drivers::running_tools::RunningTools;
-use crate::drivers::shortened::shorten;
+use crate::drivers::shortened::{LONGEST_EFFECT, shorten};
+use crate::drivers::untrusted_files::Search;
 use crate::program::{Line, LineOutcome, LineProtocol};
 use crate::sessions::session::SessionId;
 
@@ -63,9 +64,6 @@ enum Effect {
     Writes(PathBuf),
     Runs(String),
 }
-
-/// How much of a command or of a file's name is kept, in bytes.
-const LONGEST_EFFECT: usize = 32 * 1024;
 
 impl<'a> Progress<'a> {
     pub(super) fn new(

@@ -12,6 +12,7 @@ use crate::agent::event::AgentEvent;
 use crate::conversation::activity::Working;
 use crate::drivers::json_lines::JsonLines;
 use crate::drivers::running_tools::RunningTools;
+use crate::drivers::shortened::{LONGEST_EFFECT, shorten};
 use crate::program::{Line, LineOutcome, LineProtocol};
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
@@ -112,8 +113,7 @@ impl<'a> Progress<'a> {
                 self.text = Some(text);
             }
             What::CommandExecution { command, exit_code } => {
-                let words = shlex::split(&command).unwrap_or_else(|| vec![command]);
-                self.context.emit(AgentEvent::CommandRun { command: words, exit: exit_code });
+                self.context.emit(AgentEvent::CommandRun { command: words(command), exit: exit_code });
             }
             What::FileChange { changes, status } if status == "completed" => {
                 for change in changes {
@@ -137,6 +137,18 @@ impl<'a> Progress<'a> {
             None => path,
         }
     }
+}
+
+/// The words of a command; one word if it is not understood, or if it is too long. A word takes far more memory than its
+/// letters.
+fn words(mut command: String) -> Vec<String> {
+    if command.len() <= LONGEST_EFFECT
+        && let Some(words) = shlex::split(&command)
+    {
+        return words;
+    }
+    shorten(&mut command, LONGEST_EFFECT);
+    vec![command]
 }
 
 impl LineProtocol for Progress<'_> {

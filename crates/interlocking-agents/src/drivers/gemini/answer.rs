@@ -1,5 +1,7 @@
 //! Puts a schema into a prompt, and finds the output in a text.
 
+use std::collections::VecDeque;
+
 use serde_json::Value;
 
 use crate::drivers::json_lines;
@@ -16,19 +18,39 @@ pub(super) fn demand(schema: &Schema) -> String {
 
 /// The output in a text: the last JSON document that is valid under the schema, or else the last document. A text can
 /// contain several, because the program may have asked the model again after it had begun to answer.
+///
+/// A document is the text as a whole, or else the contents of a fenced block, or else an object or array anywhere.
 pub(super) fn find(text: &str, schema: &Schema) -> Option<Value> {
-    let documents = documents(text);
-    let valid = documents.iter().rposition(|document| schema.violations(document).is_empty());
-    valid.map(|index| documents[index].clone()).or_else(|| documents.into_iter().next_back())
+    // The blocks are parsed one at a time, because each takes far more memory as a value than as text.
+    let fenced = || first_valid(last_blocks(text).into_iter().rev().filter_map(json_lines::value), schema);
+    let scattered = || first_valid(scattered(text).into_iter().rev(), schema);
+    json_lines::value(text).or_else(fenced).or_else(scattered)
 }
 
-/// All JSON documents: the text as a whole, or else the contents of fenced blocks, or else every object and array.
-fn documents(text: &str) -> Vec<Value> {
-    if let Some(whole) = json_lines::value(text) {
-        return vec![whole];
+/// The first document that is valid under the schema, or else the first document. At most two are held at once.
+fn first_valid(documents: impl Iterator<Item = Value>, schema: &Schema) -> Option<Value> {
+    let mut first = None;
+    for document in documents {
+        if schema.violations(&document).is_empty() {
+            return Some(document);
+        }
+        first.get_or_insert(document);
     }
-    let fenced: Vec<_> = fenced(text).filter_map(json_lines::value).collect();
-    if fenced.is_empty() { scattered(text) } else { fenced }
+    first
+}
+
+/// The contents of the last fenced blocks, in order.
+fn last_blocks(text: &str) -> VecDeque<&str> {
+    /// More blocks than any answer has, for a text that consists of empty ones.
+    const MOST_BLOCKS: usize = 10_000;
+    let mut last = VecDeque::new();
+    for block in fenced(text) {
+        if last.len() == MOST_BLOCKS {
+            last.pop_front();
+        }
+        last.push_back(block);
+    }
+    last
 }
 
 /// The contents of blocks between lines of three backticks; the first line may say `json`.
