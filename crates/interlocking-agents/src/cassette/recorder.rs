@@ -55,7 +55,7 @@ impl Recorder {
     ///
     /// # Errors
     ///
-    /// The directory contains something else, is in use by another recorder, or cannot be written.
+    /// The directory contains something else, which is left untouched, is in use by another recorder, or cannot be written.
     pub fn new(agent: Arc<dyn Agent>, cassette: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let cassette = cassette.as_ref();
         let cassette = std::path::absolute(cassette).unwrap_or_else(|_| cassette.to_owned());

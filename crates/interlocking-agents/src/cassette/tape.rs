@@ -21,6 +21,8 @@ const FORMAT: &str = "interlocking cassette";
 /// The version of the format that is written and played.
 pub(super) const VERSION: u32 = 1;
 const HEADER: &str = "cassette.json";
+/// The beginning of the names of files that are not complete. A recorder that was killed can leave one behind.
+const INCOMPLETE: &str = ".new-";
 
 /// The first file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -120,22 +122,33 @@ pub(super) fn make(cassette: &Path, agent: &str) -> Result<(), CassetteError> {
     make_private(cassette).map_err(failed)?;
     let mut old = Vec::new();
     for entry in fs::read_dir(cassette).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if !is_ours(&path) {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().into_string().unwrap_or_default();
+        if !is_ours(&name) || !entry.file_type().map_err(failed)?.is_file() {
             return Err(CassetteError::NotACassette { cassette: cassette.to_owned() });
         }
-        old.push(path);
+        old.push(name);
     }
-    for path in old {
+    // Other programs number their files, too.
+    if old.iter().all(|name| name != HEADER) && old.iter().any(|name| !is_incomplete(name)) {
+        return Err(CassetteError::NotACassette { cassette: cassette.to_owned() });
+    }
+    // The header is replaced last. So what is left if this process is killed here is still a cassette.
+    for path in old.iter().filter(|name| *name != HEADER).map(|name| cassette.join(name)) {
         fs::remove_file(&path).map_err(|error| of_file(&path, &error))?;
     }
     head(cassette, agent, 0)
 }
 
-fn is_ours(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+/// Whether a recorder gives this name to a file.
+fn is_ours(name: &str) -> bool {
     let number = name.strip_suffix(".json").filter(|number| number.len() >= 4);
-    name == HEADER || number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
+    let is_call = number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()));
+    name == HEADER || is_call || is_incomplete(name)
+}
+
+fn is_incomplete(name: &str) -> bool {
+    name.starts_with(INCOMPLETE)
 }
 
 /// Adds call `number`, which becomes the last one.
@@ -155,7 +168,7 @@ fn write(cassette: &Path, file: &Path, contents: &impl Serialize) -> Result<(), 
         let mut text = serde_json::to_vec_pretty(contents)?;
         text.push(b'\n');
         // Only this user can read the file. Git, in which cassettes are kept, does not preserve these permissions.
-        let mut new = tempfile::Builder::new().prefix(".new-").tempfile_in(cassette)?;
+        let mut new = tempfile::Builder::new().prefix(INCOMPLETE).tempfile_in(cassette)?;
         new.write_all(&text)?;
         new.persist(file)?;
         Ok(())

@@ -22,11 +22,19 @@ async fn a_recorder_replaces_a_cassette_and_nothing_else() {
     let refused = Recorder::new(Arc::new(any()), place.cassette()).unwrap_err();
     assert!(matches!(refused, CassetteError::NotACassette { .. }), "{refused}");
     assert_eq!(tree(&place.cassette()).len(), 3);
+
+    // A recorder that was killed left this behind.
+    std::fs::rename(place.cassette().join("thesis.txt"), place.cassette().join(".new-abc")).unwrap();
+    drop(place.recorder(any()));
+    assert_eq!(tree(&place.cassette()).into_keys().collect::<Vec<_>>(), [Path::new("cassette.json")]);
     let elsewhere = place.0.path().join("other");
     std::fs::create_dir(&elsewhere).unwrap();
-    std::fs::write(elsewhere.join("x"), "").unwrap();
+    std::fs::write(elsewhere.join("2024.json"), "the year's accounts").unwrap();
     let not_one = Replayer::open(&elsewhere).unwrap_err();
     assert!(matches!(not_one, CassetteError::NotACassette { .. }), "{not_one}");
+    let refused = Recorder::new(Arc::new(any()), &elsewhere).unwrap_err();
+    assert!(matches!(refused, CassetteError::NotACassette { .. }), "{refused}");
+    assert_eq!(std::fs::read(elsewhere.join("2024.json")).unwrap(), b"the year's accounts");
 }
 
 #[tokio::test]
