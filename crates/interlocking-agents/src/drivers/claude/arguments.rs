@@ -93,11 +93,12 @@ impl Call<'_> {
         let settings = self.settings;
         if self.turn.read_only {
             let reading = &settings.read_only_tools;
-            let built_in: Vec<_> = reading.iter().filter(|tool| !is_mcp(tool)).map(|tool| bare(tool)).collect();
+            let mut built_in: Vec<_> = reading.iter().filter(|tool| !is_mcp(tool)).map(|tool| bare(tool)).collect();
+            built_in.dedup();
             arguments.with("--tools", built_in.join(","));
-            // The rules for the remaining tools, and the read-only tools of servers.
-            let kept = settings.allowed_tools.iter().filter(|rule| built_in.contains(&bare(rule)));
-            let rules: Vec<_> = kept.chain(reading.iter().filter(|tool| is_mcp(tool))).collect();
+            // The rules for tools that are named without a rule, the other rules, and the read-only tools of servers.
+            let kept = settings.allowed_tools.iter().filter(|rule| reading.iter().any(|tool| tool == bare(rule)));
+            let rules: Vec<_> = kept.chain(reading.iter().filter(|tool| is_mcp(tool) || bare(tool) != *tool)).collect();
             arguments.list("--allowed-tools", &rules);
             arguments.with("--permission-mode", PermissionMode::DontAsk.name());
         } else {
@@ -197,6 +198,20 @@ mod tests {
         let turn = Turn { read_only: true, ..turn(SessionOp::StartFresh(Slug::new("read").unwrap())) };
         let rest = "--tools Read,Grep --allowed-tools Read(./**) Read(//usr/share/doc/**) mcp__docs__search \
                     --permission-mode dontAsk --disallowed-tools Read(./secret/**)";
+        assert_eq!(line(&settings, &turn), format!("{ALWAYS} --session-id {NEW} {rest}"));
+    }
+
+    /// Otherwise the rules for turns that write would allow more than the tool's own rule.
+    #[test]
+    fn a_tool_that_a_turn_that_only_reads_has_by_a_rule_is_allowed_by_that_rule_alone() {
+        let settings = ClaudeSettings {
+            allowed_tools: ["Read(./**)", "Bash(cargo *)", "Bash"].map(str::to_owned).into(),
+            read_only_tools: ["Read", "Bash(git log *)", "Bash(git show *)"].map(str::to_owned).into(),
+            ..ClaudeSettings::default()
+        };
+        let turn = Turn { read_only: true, ..turn(SessionOp::StartFresh(Slug::new("read").unwrap())) };
+        let rest =
+            "--tools Read,Bash --allowed-tools Read(./**) Bash(git log *) Bash(git show *) --permission-mode dontAsk";
         assert_eq!(line(&settings, &turn), format!("{ALWAYS} --session-id {NEW} {rest}"));
     }
 

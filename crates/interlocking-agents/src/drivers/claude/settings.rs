@@ -59,7 +59,9 @@ pub struct ClaudeSettings {
     /// What the agent may not do, even if it is allowed elsewhere. Default: nothing.
     pub disallowed_tools: Vec<String>,
     /// The built-in tools that are available in a [read-only](crate::Turn::read_only) turn, and the tools of MCP
-    /// servers that may be used there, such as `mcp__docs__search`. Default: `Read`, `Glob`, `Grep`.
+    /// servers that may be used there, such as `mcp__docs__search`. [`allowed_tools`](Self::allowed_tools) says what the
+    /// agent may do with a built-in tool; if the tool is given by a rule, such as `Bash(git log *)`, that rule alone does.
+    /// Default: `Read`, `Glob`, `Grep`.
     pub read_only_tools: Vec<String>,
     /// What to do with a tool call that is neither allowed nor denied. Default: it is denied.
     pub permission_mode: PermissionMode,
