@@ -18,7 +18,7 @@ pub(super) struct Results {
 impl Results {
     pub(super) fn add(&mut self, result: Outcome) {
         let (usage, priced) = self.used.unwrap_or((Usage::default(), true));
-        let priced = priced && result.model_usage_since_last_result.is_some();
+        let priced = priced && usage::is_priced(&result);
         self.used = Some((usage + usage::since_the_last(&result), priced));
         if self.own.is_none() && result.origin.is_none() {
             (self.own, self.first) = (Some(Box::new(result)), None);

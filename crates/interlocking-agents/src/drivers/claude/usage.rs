@@ -1,4 +1,4 @@
-//! The usage that a result reports.
+//! The usage that a result reports, and whether its cost is known.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::line::{ModelUsage, Outcome};
 use crate::agent::usage::{Cost, Usage};
 
 /// The usage since the previous result. The result's totals cannot be used, because they accumulate over resumes and
-/// forks.
+/// forks. The cost is a lower bound unless [`is_priced`].
 pub(super) fn since_the_last(result: &Outcome) -> Usage {
     match &result.model_usage_since_last_result {
         Some(models) => models.values().map(of_a_model).sum(),
@@ -24,13 +24,23 @@ pub(super) fn since_the_last(result: &Outcome) -> Usage {
     }
 }
 
+/// Whether the cost is known of every model since the previous result.
+pub(super) fn is_priced(result: &Outcome) -> bool {
+    let models = result.model_usage_since_last_result.as_ref();
+    models.is_some_and(|models| models.values().all(|model| cost(model).is_some()))
+}
+
+/// The cost of a model's calls; none if there is none, or an invalid one.
+fn cost(model: &ModelUsage) -> Option<Cost> {
+    Cost::from_dollars(model.cost_usd?).ok()
+}
+
 fn of_a_model(model: &ModelUsage) -> Usage {
     let cached = model.cache_read_input_tokens.saturating_add(model.cache_creation_input_tokens);
     Usage {
         input_tokens: model.input_tokens.saturating_add(cached),
         output_tokens: model.output_tokens,
-        // An invalid cost is ignored.
-        cost: model.cost_usd.and_then(|dollars| Cost::from_dollars(dollars).ok()).unwrap_or(Cost::ZERO),
+        cost: cost(model).unwrap_or(Cost::ZERO),
         ..Usage::default()
     }
 }
@@ -71,5 +81,17 @@ mod tests {
         let usage = json!({ "input_tokens": 10, "output_tokens": 7, "cache_read_input_tokens": 4 });
         let usage = of(&[json!({ "total_cost_usd": 1.0, "usage": usage })]);
         assert_eq!(usage.to_string(), "at least $0.00 in 1 call, 14 tokens in, 7 tokens out");
+    }
+
+    #[test]
+    fn a_call_of_which_one_model_has_no_price_is_not_priced() {
+        let mut without = used(10, 7, 0.25);
+        without["model_usage_since_last_result"]["unknown"] = json!({ "inputTokens": 5 });
+        for usage in
+            [of(&[without]), of(&[used(10, 7, -1.0), used(0, 0, 0.25)]), of(&[used(10, 7, 0.25), used(5, 0, 2e9)])]
+        {
+            assert_eq!(usage.unpriced_calls, 1);
+            assert_eq!(usage.cost, Cost::from_dollars(0.25).unwrap());
+        }
     }
 }
