@@ -24,7 +24,12 @@ pub(crate) struct Search {
 
 impl Search {
     pub(crate) fn new() -> Self {
-        Self { left: MOST_ENTRIES }
+        Self::of_at_most(MOST_ENTRIES)
+    }
+
+    /// A search that visits at most so many entries.
+    pub(crate) fn of_at_most(entries: usize) -> Self {
+        Self { left: entries }
     }
 
     /// The entries of a directory, up to the limit of the search. Empty if the directory cannot be read.
@@ -138,7 +143,7 @@ mod tests {
             std::fs::create_dir(directory.path().join(name)).unwrap();
         }
         std::os::unix::fs::symlink(".", directory.path().join("link")).unwrap();
-        let mut search = Search { left: 6 };
+        let mut search = Search::of_at_most(6);
         let names = ["c", "b", "a"].map(|name| directory.path().join(name));
         assert_eq!(search.directories(directory.path()), names);
         assert_eq!(search.entries(directory.path()).count(), 2, "all directories together");

@@ -32,6 +32,8 @@ pub(super) struct Progress<'a> {
     context: &'a TurnContext<'a>,
     workspace: Option<&'a Path>,
     store: &'a Store,
+    /// Looks for the session whenever the program says that it begins, and has one limit for the whole call.
+    search: Search,
     /// The session that the turn should run in.
     session: SessionId,
     /// Whether the session existed before the call.
@@ -77,6 +79,7 @@ impl<'a> Progress<'a> {
             context,
             workspace,
             store,
+            search: Search::new(),
             session,
             existed,
             started: false,
@@ -98,7 +101,7 @@ impl<'a> Progress<'a> {
 
     /// The session, if it can be continued.
     pub(super) fn session(&self) -> Option<SessionId> {
-        let is_there = self.started || self.existed || self.store.has(&self.session);
+        let is_there = self.started || self.existed || self.store.has(&self.session, &mut Search::new());
         is_there.then(|| self.session.clone())
     }
 
@@ -114,7 +117,7 @@ impl<'a> Progress<'a> {
                 Err(_) => return,
             }
         }
-        if is_sure || self.existed || self.store.has(&self.session) {
+        if is_sure || self.existed || self.store.has(&self.session, &mut self.search) {
             match self.context.started(&self.session) {
                 Ok(()) => self.started = true,
                 Err(error) => self.refused = Some(error),

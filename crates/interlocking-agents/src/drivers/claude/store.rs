@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::settings::{ClaudeSettings, Credential};
 use crate::drivers::homes::Homes;
+use crate::drivers::untrusted_files::Search;
 use crate::sessions::session::SessionId;
 use crate::sessions::state_directory::state_directory;
 
@@ -46,6 +47,7 @@ impl Store {
         let are_shared = settings.credential == Some(Credential::Login)
             || settings.setting_sources.iter().any(|source| source == "user");
         let homes = Homes::new(base, are_shared, settings.home.is_none());
+        let has = |home: &Path, session: &SessionId| has(home, session, &mut Search::new());
         Ok(Self { directory: homes.of_session(role, session, has), homes })
     }
 
@@ -67,20 +69,25 @@ impl Store {
     }
 
     /// Whether the file of a session exists. This is only a hint: another version of the program may keep it elsewhere.
-    pub(super) fn has(&self, session: &SessionId) -> bool {
-        has(&self.directory, session)
+    /// False if that exceeds the limit of the search.
+    pub(super) fn has(&self, session: &SessionId, search: &mut Search) -> bool {
+        has(&self.directory, session, search)
     }
 }
 
-fn has(home: &Path, session: &SessionId) -> bool {
-    let Ok(projects) = std::fs::read_dir(home.join("projects")) else { return false };
-    let file = format!("{session}.jsonl");
-    projects.flatten().any(|project| project.path().join(&file).exists())
+fn has(home: &Path, session: &SessionId, search: &mut Search) -> bool {
+    let (projects, file) = (home.join("projects"), format!("{session}.jsonl"));
+    search.entries(&projects).any(|project| {
+        project.file_type().is_ok_and(|kind| kind.is_dir())
+            && project.path().join(&file).symlink_metadata().is_ok_and(|found| found.is_file())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SESSION: &str = "0b1ce9f0-76cf-4d8a-9a6e-0d3a5f4a8e11";
 
     fn store(home: &Path, role: Option<&str>, change: impl FnOnce(&mut ClaudeSettings)) -> Store {
         let mut settings = ClaudeSettings { home: Some(home.to_owned()), ..ClaudeSettings::default() };
@@ -92,15 +99,37 @@ mod tests {
     fn a_session_is_found_whatever_its_place_and_its_role_were() {
         let directory = tempfile::tempdir().unwrap();
         let own = store(directory.path(), Some("tests"), |_| {});
-        let session = SessionId::new("0b1ce9f0-76cf-4d8a-9a6e-0d3a5f4a8e11").unwrap();
-        assert!(!own.has(&session));
+        let session = SessionId::new(SESSION).unwrap();
+        let has = |store: &Store| store.has(&session, &mut Search::new());
+        assert!(!has(&own));
         let project = own.directory().join("projects/-some-place");
         std::fs::create_dir_all(&project).unwrap();
         std::fs::write(project.join(format!("{session}.jsonl")), "").unwrap();
-        assert!(own.has(&session));
-        assert!(!store(directory.path(), Some("impl"), |_| {}).has(&session));
+        assert!(has(&own));
+        assert!(!has(&store(directory.path(), Some("impl"), |_| {})));
         let settings = ClaudeSettings { home: Some(directory.path().to_owned()), ..ClaudeSettings::default() };
         assert_eq!(Store::new(&settings, Some("impl"), Some(&session)).unwrap().directory(), own.directory());
+    }
+
+    /// The agent can write there, and the program decides how often the driver looks.
+    #[cfg(unix)]
+    #[test]
+    fn a_search_for_a_session_follows_no_link_and_ends() {
+        let (directory, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let store = store(directory.path(), None, |_| {});
+        let projects = directory.path().join("projects");
+        std::fs::create_dir_all(projects.join("a")).unwrap();
+        std::fs::create_dir_all(projects.join("b")).unwrap();
+        let session = SessionId::new(SESSION).unwrap();
+        let file = format!("{session}.jsonl");
+        std::fs::write(elsewhere.path().join(&file), "").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), projects.join("link")).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path().join(&file), projects.join("a").join(&file)).unwrap();
+        let mut search = Search::of_at_most(6);
+        assert!(!store.has(&session, &mut search) && !store.has(&session, &mut search));
+        std::fs::write(projects.join("b").join(&file), "").unwrap();
+        assert!(!store.has(&session, &mut search), "all looks together");
+        assert!(store.has(&session, &mut Search::new()));
     }
 
     #[test]
