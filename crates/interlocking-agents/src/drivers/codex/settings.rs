@@ -44,7 +44,8 @@ pub struct CodexSettings {
     /// `~/Library/Application Support`. It is not the `~/.codex` of the user's own Codex, with its login, instructions
     /// and memories.
     pub home: Option<PathBuf>,
-    /// Whether the `config.toml` and the rules in the home apply. Default: no, so that the settings decide everything.
+    /// Whether the `config.toml` and the rules in the home apply. Default: no, so that the settings decide everything. That
+    /// file can name another provider, so where only [calls on this machine](crate::real_calls) are permitted, no call is.
     pub reads_home: bool,
     /// The environment variable of this process that contains the API key. Default: the first of `OPENAI_API_KEY` and
     /// `CODEX_API_KEY` that is set. If neither is set, the login in the home is used, which `codex login` with
@@ -59,7 +60,8 @@ pub struct CodexSettings {
     /// refused.
     pub retries: Option<u32>,
     /// Further configuration of the program, as in its `config.toml`. It overrides what the driver sets, except what a
-    /// turn may do and which keys are hidden from commands. Default: none.
+    /// turn may do and which keys are hidden from commands. Default: none. If it names a provider (`model_provider`,
+    /// `model_providers`) or a profile, no call is permitted where only [calls on this machine](crate::real_calls) are.
     pub config: toml::Table,
     /// Features of the program that are switched on or off, by the program's names. These are off by default:
     /// `plugins`, `multi_agent`, `multi_agent_v2`, `shell_snapshot` and `unbounded_connection_retries`, which cost time
@@ -123,6 +125,9 @@ const KEYS: [&str; 2] = ["OPENAI_API_KEY", "CODEX_API_KEY"];
 
 const BASE_URL: &str = "OPENAI_BASE_URL";
 
+/// The keys of the program's configuration that can decide which provider is called. A profile can name one.
+const DECIDE_PROVIDER: [&str; 4] = ["model_provider", "model_providers", "profile", "profiles"];
+
 impl CodexSettings {
     /// The homes in which the program keeps its sessions. Without a key all roles share one home, because they need its
     /// login.
@@ -165,8 +170,13 @@ impl CodexSettings {
         self.base_url.clone().or_else(|| std::env::var(BASE_URL).ok()).filter(|url| !url.is_empty())
     }
 
-    /// The address that requests go to, if it is configured in any way.
+    /// The address that requests go to, if it is certain: not if the configuration or the home can name another provider.
     pub(super) fn destination(&self) -> Option<String> {
+        // A key can be a path, such as `model_providers.own`.
+        let names_provider = |key: &String| DECIDE_PROVIDER.contains(&key.split('.').next().unwrap_or(key).trim());
+        if self.reads_home || self.config.keys().any(names_provider) {
+            return None;
+        }
         let configured = || self.config.get("openai_base_url").and_then(toml::Value::as_str).map(str::to_owned);
         self.base_url().or_else(configured)
     }
@@ -192,4 +202,31 @@ impl CodexSettings {
 
 pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
     AgentErrorKind::Configuration { reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The switch for real calls asks for it.
+    #[test]
+    fn the_destination_is_unknown_if_another_provider_can_be_named() {
+        let local = Some("http://127.0.0.1:1/v1".to_owned());
+        let settings = |config: &str| CodexSettings {
+            base_url: local.clone(),
+            config: toml::from_str(config).unwrap(),
+            ..CodexSettings::default()
+        };
+        assert_eq!(settings("web_search = 'disabled'").destination(), local);
+        for config in [
+            "model_provider = 'openai'",
+            "[model_providers.interlocking]\nbase_url = 'https://api.openai.com/v1'",
+            "'model_providers.interlocking.base_url' = 'https://api.openai.com/v1'",
+            "profile = 'other'",
+            "profiles.other.model_provider = 'openai'",
+        ] {
+            assert_eq!(settings(config).destination(), None, "{config}");
+        }
+        assert_eq!(CodexSettings { reads_home: true, ..settings("") }.destination(), None);
+    }
 }
