@@ -6,6 +6,8 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use percent_encoding::percent_decode_str;
+
 use super::redactor::Redactor;
 use super::secret::Secret;
 
@@ -60,7 +62,7 @@ impl Environment {
     /// `NODE_EXTRA_CA_CERTS`, and the proxy variables in upper and lower case (on Windows also `SystemRoot` and `PATHEXT`). Also
     /// sets `TERM=dumb`, as there is no terminal.
     ///
-    /// The password in a proxy address is treated as a secret.
+    /// The password in the address of a proxy is treated as a secret.
     pub fn minimal() -> Self {
         let minimal =
             INHERITED.iter().fold(Self::empty().set("TERM", "dumb"), |environment, name| environment.inherit(name));
@@ -74,10 +76,10 @@ impl Environment {
     /// its program would be looked up there.
     pub(crate) fn of_agent(inherit: &[String], variables: &BTreeMap<String, String>, workspace: Option<&Path>) -> Self {
         let inherited = inherit.iter().fold(Self::minimal(), Self::inherit);
-        inherited.set_in(workspace, variables)
-    }
         let path = inherited.get("PATH").map(absolute_directories);
         let inherited = path.into_iter().fold(inherited, |environment, path| environment.set("PATH", path));
+        inherited.set_in(workspace, variables)
+    }
 
     /// Adds these variables, with [`WORKSPACE_HASH`] in their values replaced by a hash of the path `workspace`.
     pub(crate) fn set_in<N: AsRef<OsStr>, V: AsRef<OsStr>>(
@@ -101,24 +103,28 @@ impl Environment {
         std::env::vars_os().fold(Self::empty(), |environment, (name, _)| environment.inherit(name))
     }
 
-    /// Adds a variable of this process, if it is set. A password in a proxy address is treated as a secret.
+    /// Adds a variable of this process, if it is set.
     #[must_use]
     pub fn inherit(self, name: impl AsRef<OsStr>) -> Self {
         let name = name.as_ref();
-        let Some(value) = std::env::var_os(name) else { return self };
-        match value.to_str().filter(|_| is_proxy(name)).and_then(password) {
-            Some(password) => {
-                let password = Secret::new(password);
-                self.set(name, value).redact(password)
-            }
-            None => self.set(name, value),
+        match std::env::var_os(name) {
+            Some(value) => self.set(name, value),
+            None => self,
         }
     }
 
-    /// Adds or replaces this variable.
+    /// Adds or replaces this variable. The password in the address of a proxy is treated as a secret.
     #[must_use]
     pub fn set(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.variables.insert(name.into(), value.into());
+        let (name, value) = (name.into(), value.into());
+        if is_proxy(&name)
+            && let Some(password) = value.to_str().and_then(password)
+        {
+            // Programs print the one or the other.
+            let decoded = percent_decode_str(password).decode_utf8_lossy();
+            self.secrets.extend([Secret::new(password), Secret::new(decoded)]);
+        }
+        self.variables.insert(name, value);
         self
     }
 
@@ -195,12 +201,6 @@ fn can_be_run(_file: &Path) -> bool {
     false
 }
 
-fn is_proxy(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| name.to_ascii_lowercase().ends_with("_proxy"))
-}
-
-/// The password in `http://user:password@host`.
-fn password(address: &str) -> Option<&str> {
 /// The directories of a `PATH`, with the relative ones as this process finds them.
 fn absolute_directories(path: &OsStr) -> OsString {
     let Ok(here) = std::env::current_dir() else { return path.to_owned() };
@@ -208,7 +208,13 @@ fn absolute_directories(path: &OsStr) -> OsString {
     std::env::join_paths(directories).unwrap_or_else(|_| path.to_owned())
 }
 
-    let (_, rest) = address.split_once("://")?;
+fn is_proxy(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.to_ascii_lowercase().ends_with("_proxy"))
+}
+
+/// The password in `http://user:password@host`; the scheme may be missing.
+fn password(address: &str) -> Option<&str> {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let (user, _) = rest.rsplit_once('@')?;
     let (_, password) = user.split_once(':')?;
     Some(password).filter(|password| !password.is_empty())
@@ -255,12 +261,6 @@ mod tests {
     }
 
     #[test]
-    fn values_are_not_shown() {
-        let environment = Environment::empty().set("A", "canary-1").secret("KEY", Secret::new("canary-2"));
-        assert_eq!(format!("{environment:?}"), r#"{"A", "KEY"}"#);
-    }
-
-    #[test]
     fn a_path_is_the_same_wherever_a_program_works() {
         let here = std::env::current_dir().unwrap();
         let path = std::env::join_paths(["/usr/bin", "bin", ""]).unwrap();
@@ -269,9 +269,25 @@ mod tests {
     }
 
     #[test]
+    fn values_are_not_shown() {
+        let environment = Environment::empty().set("A", "canary-1").secret("KEY", Secret::new("canary-2"));
+        assert_eq!(format!("{environment:?}"), r#"{"A", "KEY"}"#);
+    }
+
+    #[test]
     fn a_proxys_password_is_found() {
         assert_eq!(password("http://me:canary@proxy:8080"), Some("canary"));
+        assert_eq!(password("me:canary@proxy:8080"), Some("canary"));
         assert_eq!(password("http://proxy:8080"), None);
         assert!(is_proxy(OsStr::new("HTTPS_PROXY")) && !is_proxy(OsStr::new("PATH")));
+    }
+
+    #[test]
+    fn a_proxys_password_is_redacted_as_it_is_spelled_and_as_it_is_meant() {
+        let settings = [("https_proxy".to_owned(), "http://me:can%40ry%2F1@proxy:8080".to_owned())].into();
+        let redactor = Environment::of_agent(&[], &settings, None).redactor();
+        for password in ["can%40ry%2F1", "can%40ry%2f1", "can@ry%2F1", "can@ry/1"] {
+            assert_eq!(redactor.text(&format!("<{password}>")), "<[redacted]>", "{password}");
+        }
     }
 }
