@@ -166,7 +166,7 @@ impl<G: Graph> Enumerator<G> {
         self
     }
 
-    /// Limits the number of runs.
+    /// Limits the number of runs. There is always one.
     #[must_use]
     pub fn with_runs(mut self, most: usize) -> Self {
         self.settings.runs = most;

@@ -77,7 +77,7 @@ pub(crate) fn search<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>) -
             break;
         }
         next = search.next();
-        if search.report.runs == settings.runs && next.is_some() {
+        if search.report.runs >= settings.runs && next.is_some() {
             search.report.left = search.candidates.len() + 1;
             break;
         }

@@ -161,9 +161,11 @@ fn a_panic_is_reported_with_the_choices_that_lead_to_it() {
 
 #[test]
 fn a_search_that_is_stopped_says_so() {
-    let report = Enumerator::new(|chance| engine(Some(chance.clone()), false)).with_runs(1).explore();
-    assert_eq!(report.runs(), 1);
-    assert!(report.to_string().contains("5 were left to be tried (`.with_runs(…)`)"), "{report}");
+    for most in [1, 0] {
+        let report = Enumerator::new(|chance| engine(Some(chance.clone()), false)).with_runs(most).explore();
+        assert_eq!(report.runs(), 1);
+        assert!(report.to_string().contains("5 were left to be tried (`.with_runs(…)`)"), "{report}");
+    }
 }
 
 /// Loops for ever unless it is told to stop, which never happens.
