@@ -72,7 +72,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `cancels(a, join, join.slot, *)` | at the end of a `goto`, `fork`, `exhausted`, `timed_out` or `failed`: what that step clears | events must |
 /// | `resume` | the handler may leave the run as it is | events |
 /// | `transient` | a message is dropped if the run cannot use it when it arrives: no token lies in a region that a `goto(…)` cancels, and no map of `adds_to(…)` runs | events that have one of these |
-/// | `adds_to(a, b)` | the maps to which the handler may add items while they run, by `cx.add` | events |
+/// | `adds_to(a, b)` | the maps to which the handler may add items while they run, by `cx.add::<graph::map>(items)` | events |
 /// | `spawn(a, b)` | the advisory nodes that the handler may start | all but advisory nodes and observers |
 /// | `visits = n` | how often it may be entered in a run, or `unbounded` | all but observers |
 /// | `attempts = n` | how often it may go to itself in one visit | nodes that do |
@@ -89,7 +89,6 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `blind_to(a, b)` | the nodes whose workspaces the agent must not be able to read; `isolation` is then `"clone"`, unless it is given as `"sandbox"` | the same |
 /// | `memory = Type`, `memory(group: Type)` | the type of the memory that it has in a run, alone or shared with its group. An observer's memory is its report | all but observers |
 /// | `map = Graph` | the graph that the children run; it may be this graph | maps |
-/// | `adds_to(map, …)` | the handler may add items to a map that runs: `cx.add::<graph::map>(items)` | events |
 /// | `quorum = n` | the map continues once `n` of its children have succeeded, or once `n` no longer can; the rest are cancelled | maps |
 /// | `quorum = enough` | the same, once the handler has enough, by an `impl EnoughHandler` | maps |
 /// | `concurrency = n` | how many children may run at once | maps |
