@@ -1,12 +1,14 @@
 //! Checks a scaffold's plan against its specification, without reading files.
 
 use super::Violation;
+use crate::types::lineage::Lineage;
 use crate::types::scaffold::{ClarificationNeeded, InitWork};
-use crate::types::spec::Spec;
+use crate::types::spec::{ChildSpec, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is wrong with a plan: tests for each criterion (V3-46), criteria divided among children (V3-47), ids (V3-12).
-pub fn violations(spec: &Spec, work: &InitWork) -> Vec<Violation> {
+/// What is wrong with a plan: tests for each criterion (V3-46), criteria divided among children (V3-47), ids (V3-12), and the
+/// children's files (V3-44, V3-48).
+pub fn violations(spec: &Spec, lineage: &Lineage, work: &InitWork) -> Vec<Violation> {
     let criteria = spec.criteria();
     let mut found = Vec::new();
     let no_such =
@@ -35,12 +37,33 @@ pub fn violations(spec: &Spec, work: &InitWork) -> Vec<Violation> {
                 found.push(Violation::SharedCriterion { criterion: id.to_owned(), one, other });
             }
         }
-        if work.interface_files().contains(&child.target_path) {
-            found.push(Violation::TargetIsInterface { child: child.id.clone(), path: child.target_path.clone() });
-        }
+        found.extend(files_of_others(spec, lineage, work, child));
     }
     if !work.children().is_empty() && work.interfaces.as_ref().is_none_or(Vec::is_empty) {
         found.push(Violation::NoInterfaces);
+    }
+    found
+}
+
+/// The files of a child that are not its own: it could change what it is checked by, or what checks a sibling.
+fn files_of_others(spec: &Spec, lineage: &Lineage, work: &InitWork, child: &ChildSpec) -> Vec<Violation> {
+    let siblings = || work.children().iter().filter(|sibling| sibling.id != child.id);
+    let interfaces = [work.interface_files(), lineage.interface_files.clone()].concat();
+    let mut tests = [&lineage.tests_of_others[..], &[spec.test_path.clone(), work.contract_suite.clone()]].concat();
+    tests.extend(siblings().map(|sibling| sibling.test_path.clone()));
+    let targets: Vec<_> = siblings().map(|sibling| &sibling.target_path).chain([&spec.target_path]).collect();
+    let mut found = Vec::new();
+    for (purpose, path) in [("target", &child.target_path), ("tests", &child.test_path)] {
+        let whose = if interfaces.contains(path) {
+            "an interface file, and read-only for it"
+        } else if tests.contains(path) {
+            "a file of another node's tests"
+        } else if purpose == "tests" && targets.contains(&path) {
+            "the file of another node's implementation"
+        } else {
+            continue;
+        };
+        found.push(Violation::FileOfAnother { child: child.id.clone(), path: path.clone(), purpose, whose });
     }
     found
 }

@@ -2,7 +2,7 @@
 
 use crate::types::node_id::NodeId;
 use interlocking::workspaces::FilePath;
-use interlocking::worktree::CommitId;
+use interlocking::worktree::{CommitId, PathError};
 
 /// What is wrong with an agent's answer, in words for that agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,15 +79,17 @@ pub enum Violation {
     /// There are children, and no interfaces.
     #[error("there are children, and no `interfaces`: name the files in which theirs are defined")]
     NoInterfaces,
-    /// A child would have to change an interface file.
-    #[error(
-        "`{child}` has {path} for its target, which is an interface file, and read-only for it: give it another file"
-    )]
-    TargetIsInterface {
+    /// A child's file is not its own.
+    #[error("`{child}` has {path} for its {purpose}, which is {whose}: give it another file")]
+    FileOfAnother {
         /// The child.
         child: NodeId,
         /// The file.
         path: FilePath,
+        /// What the child has it for.
+        purpose: &'static str,
+        /// What it is.
+        whose: &'static str,
     },
     /// The tree would be too deep.
     #[error("the tree is as deep as it may be, {limit} below the root: do without children")]
@@ -155,6 +157,9 @@ pub enum Violation {
         /// The files.
         paths: Vec<String>,
     },
+    /// A file's path cannot be used.
+    #[error("{0}: give the file another name")]
+    UnusablePath(PathError),
     /// A finding in the source, with its place.
     #[error("{0}")]
     Source(String),

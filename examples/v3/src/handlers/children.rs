@@ -6,10 +6,10 @@ use crate::graph::{V3, v3};
 use crate::types::children::{ChildEnded, ChildrenInput, IntegrateInput};
 use crate::types::lineage::{Lineage, ParentContext};
 use crate::types::outcome::{Failed, V3Outcome};
-use crate::types::scaffold::ScaffoldInput;
+use crate::types::scaffold::{InitWork, ScaffoldInput};
 use crate::types::spec::ChildSpec;
 use interlocking::prelude::*;
-use interlocking::workspaces::text_at;
+use interlocking::workspaces::{FilePath, text_at};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ impl MapHandler<v3::children> for RunChildren {
         let fork = &input.fork;
         let (scaffold, repository) = (cx.worktree_of(SKELETON).await?.head(), cx.repository()?);
         let parent = node_info(cx, &fork.spec.id).await?;
-        let mut interface_files = cx.entry()?.lineage.interface_files.clone();
+        let above = cx.entry()?.lineage.clone();
+        let mut interface_files = above.interface_files;
         let own = fork.work.interface_files();
         let mut interface = String::new();
         for file in &own {
@@ -41,6 +42,7 @@ impl MapHandler<v3::children> for RunChildren {
                     parent: Some(parent.clone()),
                     session: Some(fork.session.clone()),
                     interface_files: interface_files.clone(),
+                    tests_of_others: tests_of_others(&fork.work, child, &above.tests_of_others),
                     sent_back: back.map(|back| back.why.clone()),
                 },
                 ..ScaffoldInput::from(child.to_spec(&fork.spec))
@@ -69,6 +71,13 @@ impl MapHandler<v3::children> for RunChildren {
         let children = ended.collect();
         goto!(cx, v3::integrate, IntegrateInput { fork: input.fork, children, sent_back: input.sent_back })
     }
+}
+
+/// The tests that a child may not change: those that its parent may not change, its parent's contract, and its siblings' tests.
+fn tests_of_others(work: &InitWork, child: &ChildSpec, above: &[FilePath]) -> Vec<FilePath> {
+    let siblings = work.children().iter().filter(|sibling| sibling.id != child.id);
+    let beside = siblings.map(|sibling| &sibling.test_path);
+    above.iter().chain([&work.contract_suite]).chain(beside).cloned().collect()
 }
 
 /// The key that makes it the same child in another scaffold: its whole specification (CON-11).

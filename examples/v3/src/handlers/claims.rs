@@ -1,9 +1,16 @@
-//! Checks an agent's claims about its commits against its branch.
+//! Checks an agent's claims about its commits against its branch, and its commits.
 
+use super::places::BASE;
 use crate::checks::Violation;
-use interlocking::prelude::NodeError;
-use interlocking::workspaces::{Checkout, FilePath, touched_paths};
-use interlocking::worktree::CommitId;
+use crate::checks::source::{Versions, interface_violations};
+use crate::graph::V3;
+use crate::types::lineage::Lineage;
+use crate::workbench::Workbench;
+use interlocking::graph::Node;
+use interlocking::prelude::*;
+use interlocking::workspaces::{Checkout, FilePath, changed_paths, text_at, touched_paths};
+use interlocking::worktree::{CommitId, Repository};
+use std::collections::BTreeSet;
 
 /// What an agent has committed.
 pub(crate) struct Committed {
@@ -38,14 +45,42 @@ pub(crate) async fn committed(
     Ok(Committed { before, tip, violations })
 }
 
-/// The interface files of the nodes above that were changed (V3-48).
-pub(crate) fn touched_interfaces<'p>(
-    changed: impl IntoIterator<Item = &'p String>,
-    interfaces: &[FilePath],
-) -> Option<Violation> {
-    let is_interface = |path: &&String| interfaces.iter().any(|file| file.as_str() == path.as_str());
-    let paths: Vec<String> = changed.into_iter().filter(is_interface).cloned().collect();
-    (!paths.is_empty()).then_some(Violation::TouchesInterfaces { paths })
+/// The changes that no agent may commit: of how everything is built (V3-80), of the files of other nodes, and of files whose paths
+/// cannot be used.
+pub(crate) async fn forbidden<N: Node<Graph = V3>>(
+    bench: &Workbench,
+    (before, tip): (CommitId, CommitId),
+    cx: &mut Cx<'_, N>,
+) -> Result<Vec<Violation>, NodeError> {
+    let (repository, base) = (cx.repository()?, cx.worktree_of(BASE).await?.head());
+    let mut found = bench.build_violations(repository.clone(), before, tip).await?;
+    let touched = changed_paths(repository.clone(), before, tip).await?;
+    found.extend(touched.into_iter().filter_map(|path| FilePath::new(path).err()).map(Violation::UnusablePath));
+    // Compared with the base, as a file that is put back is unchanged.
+    found.extend(of_others(&changed_paths(repository, base, tip).await?, &cx.entry()?.lineage));
+    Ok(found)
+}
+
+/// The changed files that belong to other nodes: interfaces of the nodes above (V3-48), contracts and tests (V3-44).
+pub(crate) fn of_others(changed: &BTreeSet<String>, lineage: &Lineage) -> Vec<Violation> {
+    let among = |files: &[FilePath]| -> Vec<String> {
+        files.iter().map(|file| file.as_str().to_owned()).filter(|file| changed.contains(file)).collect()
+    };
+    let (interfaces, tests) = (among(&lineage.interface_files), among(&lineage.tests_of_others));
+    let interfaces = (!interfaces.is_empty()).then_some(Violation::TouchesInterfaces { paths: interfaces });
+    let tests = (!tests.is_empty()).then_some(Violation::TouchesTests { paths: tests });
+    interfaces.into_iter().chain(tests).collect()
+}
+
+/// The changes of signatures in the interface's file since the scaffold (V3-80): only the planner changes them.
+pub(crate) async fn interface_changes(
+    repository: Repository,
+    path: FilePath,
+    (skeleton, tip): (CommitId, CommitId),
+) -> Result<Vec<Violation>, NodeError> {
+    let before = text_at(repository.clone(), skeleton, &path).await?;
+    let now = text_at(repository, tip, &path).await?;
+    Ok(interface_violations(&Versions { path, before, now }))
 }
 
 /// Violations as messages for an agent.

@@ -1,11 +1,10 @@
 //! Impl: makes the tests pass.
 
 use super::Implement;
-use super::claims::{committed, touched_interfaces};
+use super::claims::{committed, forbidden, interface_changes};
 use super::endings::{own_loop, undecided};
 use super::places::{IMPL, heads, is_test};
 use crate::checks::Violation;
-use crate::checks::source::{Versions, interface_violations};
 use crate::graph::v3;
 use crate::memory::{AttemptRecord, session_of};
 use crate::prompts::ImplPrompt;
@@ -19,7 +18,7 @@ use crate::types::tdd::ReviewInput;
 use crate::workbench::Workbench;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
-use interlocking::workspaces::{changed_paths, in_repository, text_at};
+use interlocking::workspaces::{changed_paths, in_repository};
 use interlocking::worktree::CommitId;
 
 impl LLMHandler<v3::implement> for Implement {
@@ -148,13 +147,9 @@ async fn refused(
     if !tests.is_empty() {
         refused.push(Violation::TouchesTests { paths: tests });
     }
-    refused.extend(bench.build_violations(repository.clone(), before, tip).await?);
-    refused.extend(touched_interfaces(&touched, &cx.entry()?.lineage.interface_files));
+    refused.extend(forbidden(bench, (before, tip), cx).await?);
     let skeleton = heads(cx).await?.skeleton;
-    let path = input.scaffold.interface_file.clone();
-    let planned = text_at(repository.clone(), skeleton, &path).await?;
-    let now = text_at(repository, tip, &path).await?;
-    refused.extend(interface_violations(&Versions { path, before: planned, now }));
+    refused.extend(interface_changes(repository, input.scaffold.interface_file.clone(), (skeleton, tip)).await?);
     if !refused.is_empty() {
         cx.worktree().await?.reset(before).await?;
     }

@@ -2,7 +2,7 @@
 //! where it is until that commit is judged.
 
 use super::Merger;
-use super::claims::touched_interfaces;
+use super::claims::{messages, of_others};
 use super::endings::{own_loop, undecided};
 use super::merge_queue::{give_turn_back, take_turn};
 use super::places::{CANDIDATE, heads, is_merge_of_child, merge_subject};
@@ -247,9 +247,9 @@ impl Merger {
         let repository = cx.repository()?;
         let candidate = cx.worktree_of(CANDIDATE).await?.head();
         let touched = changed_paths(repository, made_on(cx)?, candidate).await?;
-        let (spec, interfaces) = (cx.entry()?.spec.clone(), cx.entry()?.lineage.interface_files.clone());
-        if let Some(violation) = touched_interfaces(&touched, &interfaces) {
-            return rejected(RejectionReason::ContractViolation, violation.to_string(), Vec::new());
+        let violations = of_others(&touched, &cx.entry()?.lineage);
+        if !violations.is_empty() {
+            return rejected(RejectionReason::ContractViolation, messages(&violations).join("\n"), Vec::new());
         }
         let checkout = cx.fresh_checkout(candidate).await?;
         let built = self.0.build(&checkout).await?;
@@ -260,7 +260,7 @@ impl Merger {
         if !contract.is_green() {
             return rejected(RejectionReason::ContractViolation, contract.details(), contract.failing());
         }
-        let all = self.0.every_test(&checkout, &spec.test_path).await?;
+        let all = self.0.every_test(&checkout, &cx.entry()?.spec.test_path).await?;
         // Tests of the nodes above a child may still hit stubs that other nodes have to write.
         let is_fine = if cx.parent().is_none() { all.is_green() } else { all.is_free_of_failures() };
         match is_fine {

@@ -98,6 +98,6 @@ pub(crate) async fn changed_sources(
 ) -> Result<Vec<FilePath>, NodeError> {
     let paths: BTreeSet<String> = changed_paths(repository, from, to).await?;
     let sources = paths.into_iter().filter(|path| path.ends_with(".rs") && !is_test(path, spec, contract_suite));
-    // A path that is not a valid path of the repository was not made through it.
+    // No agent's commit has a path that cannot be used: `forbidden` refuses it.
     Ok(sources.map(FilePath::new).collect::<Result<_, _>>()?)
 }

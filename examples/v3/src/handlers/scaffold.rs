@@ -1,7 +1,7 @@
 //! Scaffold: signatures, contract, plan, and children.
 
 use super::Scaffold;
-use super::claims::{committed, messages, touched_interfaces};
+use super::claims::{committed, forbidden, messages};
 use super::endings::{still_wrong, undecided};
 use super::places::{BASE, Heads, IMPL, SKELETON, TESTS, before_own_work, heads};
 use super::rebase::{Moved, onto};
@@ -14,7 +14,7 @@ use crate::types::scaffold::{Clarification, ForkInput, InitWork, ScaffoldExit, S
 use crate::workbench::is_below;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
-use interlocking::workspaces::{changed_paths, in_repository};
+use interlocking::workspaces::in_repository;
 use interlocking::worktree::CommitId;
 
 impl LLMHandler<v3::scaffold> for Scaffold {
@@ -87,13 +87,11 @@ impl Scaffold {
         let mut tree = cx.worktree().await?;
         let claim = committed(&mut tree, work.scaffold_commit, may_be_none).await?;
         let mut violations = claim.violations;
-        violations.extend(plan::violations(&input.spec, work));
+        violations.extend(plan::violations(&input.spec, &input.lineage, work));
         if !work.children().is_empty() && !may_split(cx) {
             violations.push(Violation::TooDeep { limit: cx.depth_limit::<v3::children>().unwrap_or_default() });
         }
-        let touched = changed_paths(repository.clone(), claim.before, claim.tip).await?;
-        violations.extend(touched_interfaces(&touched, &input.lineage.interface_files));
-        violations.extend(self.0.build_violations(repository.clone(), claim.before, claim.tip).await?);
+        violations.extend(forbidden(&self.0, (claim.before, claim.tip), cx).await?);
         let mut files = work.interface_files();
         files.push(work.contract_suite.clone());
         let tip = claim.tip;

@@ -16,6 +16,9 @@ pub struct Lineage {
     pub session: Option<SessionId>,
     /// The files of the interfaces that the nodes above have defined: no node below may change them.
     pub interface_files: Vec<FilePath>,
+    /// The contracts of the nodes above, and the test files of their other children: no node below may change them.
+    #[serde(default)]
+    pub tests_of_others: Vec<FilePath>,
     /// What it has to improve, if its parent has sent it back (CON-144).
     pub sent_back: Option<SentBack>,
 }

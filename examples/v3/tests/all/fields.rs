@@ -18,9 +18,9 @@ use v3::types::tdd::{ReviewExit, WriteTestsExit};
 const CONSUMERS: [(&str, &str); 55] = [
     ("scaffold.InitWork.scaffoldCommit", "ForkInput, and the workspace `skeleton`"),
     ("scaffold.InitWork.interfaceFile", "WriteTestsInput.scaffold, ImplInput.scaffold, the children's ParentContext"),
-    ("scaffold.InitWork.contractSuite", "MergerInput, and `integrate`"),
+    ("scaffold.InitWork.contractSuite", "MergerInput, `integrate`, the children's Lineage.testsOfOthers"),
     ("scaffold.InitWork.testPlan", "WriteTestsInput.scaffold"),
-    ("scaffold.InitWork.childSpecs", "ChildrenInput.fork: the children's ScaffoldInput"),
+    ("scaffold.InitWork.childSpecs", "ChildrenInput.fork: the children's ScaffoldInput, with Lineage.testsOfOthers"),
     ("scaffold.InitWork.interfaces", "the children's Lineage.interfaceFiles"),
     ("scaffold.ClarificationNeeded.question", "V3Outcome; the parent's Clarification"),
     ("scaffold.ClarificationNeeded.ambiguityReference", "V3Outcome; the parent's Clarification"),

@@ -98,6 +98,23 @@ async fn children_that_do_not_divide_the_work() {
         ),
     ] {
         has(&told(Who::Planner, "planner", &split(change), &scaffolding("top")).await, words);
+        // V3-44: the contract of its parent, and the tests of others, are not its own.
+        (
+            |work| work["childSpecs"][0]["testPath"] = json!("checks/contract_top.sh"),
+            "`top/one` has checks/contract_top.sh for its tests, which is a file of another node's tests: give it another file",
+        ),
+        (
+            |work| work["childSpecs"][0]["testPath"] = json!("checks/top.sh"),
+            "`top/one` has checks/top.sh for its tests, which is a file of another node's tests",
+        ),
+        (
+            |work| work["childSpecs"][0]["targetPath"] = json!("checks/other.sh"),
+            "`top/one` has checks/other.sh for its target, which is a file of another node's tests",
+        ),
+        (
+            |work| work["childSpecs"][0]["testPath"] = json!("src/other.txt"),
+            "`top/one` has src/other.txt for its tests, which is the file of another node's implementation",
+        ),
     }
 }
 
@@ -284,6 +301,26 @@ async fn whoever_changes_how_it_is_built() {
 
 /// V3-110, CON-24: an approval that leaves a criterion out does not count; its planned tests are asked for.
 #[tokio::test]
+/// V3-80: no agent commits a file whose path cannot be used.
+#[tokio::test]
+async fn a_file_with_an_unusable_name() {
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let retry =
+        json!({ "RequestRetry": { "diagnosis": "D.", "strategyFrom": "a", "strategyTo": "b", "failingTests": [] } });
+    for (who, title, answer) in [
+        (Who::Implementer, "implementer", passed),
+        (Who::Implementer, "implementer", retry),
+        (Who::Planner, "planner", scaffold("top", &[], &planned(&[]))),
+    ] {
+        let acts =
+            [&[append("src/top.txt", "done\n"), write("-notes.md", "Mine.\n")][..], &scaffolding("top")].concat();
+        let acts = if title == "planner" { acts } else { [&acts[..2], &[Act::Commit]].concat() };
+        let prompt = told(who, title, &answer, &acts).await;
+        has(&prompt, "\"-notes.md\" is not a path inside the repository: it begins with a dash");
+        has(&prompt, "give the file another name");
+    }
+}
+
 async fn an_approval_that_leaves_something_out() {
     let prompt = told(Who::Reviewer, "test author", &approved(&[]), &[]).await;
     has(&prompt, "## What the review asks for\n\n- one: `one_holds`: Looks.");

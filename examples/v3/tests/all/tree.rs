@@ -26,7 +26,8 @@ async fn two_children_and_their_parent() {
     assert!(!test.prompts("planner of `top`")[0].contains("your parent"));
     let child = &test.prompts("planner of `top/a`")[0];
     let given = "## What your parent has defined\n\n```\n// src/top.api\nsays done\n```\n\nOf your parent's criteria you have to satisfy: a.\n\n\
-                 The parent's interface files are read-only: `src/top.api`.";
+                 The parent's interface files are read-only: `src/top.api`. \
+                 So are tests of other nodes: `checks/contract_top.sh`, `checks/b.sh`.";
     assert!(child.contains(given), "{child}");
     // V3-06, V3-69, V3-75, V3-125: the parent's implementer has the tests, and an entry for each child.
     let implementer = &test.prompts("implementer of `top`")[0];
@@ -140,6 +141,23 @@ async fn a_scaffold_leaves_the_parents_interface_alone() {
     let acts = [&[append("src/top.api", "and more\n")][..], &scaffolding("top/a")].concat();
     let script = AgentScript::default().once(Who::Planner, "top/a", &scaffold("top/a", &[], &[plan("a")]), &acts);
     is_told_to_put_it_back("planner of `top/a`", script).await;
+}
+
+/// V3-44, V3-140: a child's planner can change neither its parent's contract nor the tests of a sibling.
+#[tokio::test]
+async fn a_scaffold_leaves_the_tests_of_others_alone() {
+    use crate::small::{Who, plan, scaffold, scaffolding, write};
+    for path in ["checks/contract_top.sh", "checks/b.sh"] {
+        let project = project().await;
+        let acts = [&[write(path, "true\n")][..], &scaffolding("top/a")].concat();
+        let script = AgentScript::default().once(Who::Planner, "top/a", &scaffold("top/a", &[], &[plan("a")]), &acts);
+        let test = test_run(&project, &AgentScript::with(script, family()));
+        let outcome = test.outcome(spec(&["a", "b"])).await;
+        assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+        let told = &test.prompts("planner of `top/a`")[1];
+        assert!(told.contains(&format!("your commits change tests: {path}; put them back")), "{told}");
+        assert!(project.git(&["show", &format!("main:{path}")]).contains("while read"), "{path}");
+    }
 }
 
 /// V3-48: a child that changes an interface file of its parent is told so by the first check.

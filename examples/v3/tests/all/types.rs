@@ -155,7 +155,9 @@ fn siblings_are_told_of_a_merge_without_its_commit() {
 /// V3-31, V3-51, V3-68, V3-85, V3-95, V3-155, V3-156, V3-157, V3-163, CON-138.
 #[test]
 fn inputs_survive_json() {
-    let lineage = json!({ "parent": node(), "session": "s-1", "interfaceFiles": ["src/a.rs"], "sentBack": null });
+    let lineage = json!({
+        "parent": node(), "session": "s-1", "interfaceFiles": ["src/a.rs"], "testsOfOthers": ["tests/b.rs"], "sentBack": null,
+    });
     let context = json!({ "interface": "i", "assignedCriteria": ["c"] });
     let clarifications = [
         json!({ "InvalidScaffold": { "missingType": "T", "expectedLocation": "l" } }),
