@@ -8,6 +8,7 @@ use crate::types::scaffold::{Clarification, ScaffoldInput};
 use crate::types::shared::{ChangeType, ImpactLevel, MergeEvent};
 use crate::types::tdd::{JudgeInput, ReviewInput, WriteTestsInput};
 use askama::Template;
+use interlocking::workspaces::FilePath;
 
 /// Asks Scaffold for a scaffold.
 #[derive(Debug, Template)]
@@ -83,4 +84,6 @@ pub struct RebaserPrompt<'a> {
     pub gave_way: Vec<String>,
     /// The tests that passed before, and fail now.
     pub failing_tests: Vec<String>,
+    /// The file of this node's interface, whose signatures only the planner changes.
+    pub interface_file: &'a FilePath,
 }

@@ -2,22 +2,24 @@
 //! children, and none of them is merged.
 
 use super::Rebaser;
+use super::claims::{forbidden, interface_changes};
 use super::endings::undecided;
 use super::merge_queue::{give_turn_back, hold_off_children};
-use super::places::{Heads, changed_sources, heads, node_info};
+use super::places::{Heads, changed_sources, heads, is_test, node_info};
 use super::rebase::{Moved, onto, restore};
 use crate::graph::v3;
 use crate::prompts::RebaserPrompt;
 use crate::types::rebase::{ParentMoved, RebaseAdapted, RebaseClean, RebaseConflict, RebaserExit, RebaserInput};
 use crate::types::scaffold::{Clarification, ScaffoldInput};
 use crate::types::shared::{ImpactLevel, MergeEvent};
+use crate::types::spec::Spec;
 use crate::types::tdd::{TestsFeedback, WriteTestsInput};
 use crate::workbench::{Verdict, is_below};
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::rust_source::{Rebased, rewritten_by_rebase};
-use interlocking::workspaces::text_at;
-use interlocking::worktree::CommitId;
+use interlocking::workspaces::{FilePath, changed_paths, text_at};
+use interlocking::worktree::{CommitId, Repository};
 
 impl EventHandler<v3::rebaser> for Rebaser {
     async fn handle(&self, moved: ParentMoved, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
@@ -72,7 +74,8 @@ impl EventHandler<v3::rebaser> for Rebaser {
         };
         let impact = ahead.iter().map(|event| event.impact_level).fold(ImpactLevel::Trivial, ImpactLevel::max);
         let before = ahead.split_last().map_or(&[][..], |(_, before)| before);
-        let prompt = RebaserPrompt { input: &input, before, impact, gave_way, failing_tests: failing };
+        let interface_file = &fork.work.interface_file;
+        let prompt = RebaserPrompt { input: &input, before, impact, gave_way, failing_tests: failing, interface_file };
         let session = SessionOp::ForkFrom { parent: fork.session, slug: Slug::new("rebaser")? };
         let reply = match cx.converse(prompt, session).await {
             Ok(reply) => reply,
@@ -135,7 +138,8 @@ impl EventHandler<v3::rebaser> for Rebaser {
 }
 
 impl Rebaser {
-    /// The tests that fail at the branch's new head, and did not before (V3-104). A failed build counts as one.
+    /// The tests that fail at the branch's new head, and did not before (V3-104). A failed build counts as one, and so do tests
+    /// without a verdict.
     async fn newly_failing(
         &self,
         before: CommitId,
@@ -156,7 +160,11 @@ impl Rebaser {
             return Ok(vec!["(the build)".to_owned()]);
         }
         let verdict: Verdict = self.0.every_test(&checkout, &cx.entry()?.spec.test_path).await?;
-        Ok(verdict.failing())
+        let mut failing = verdict.failing();
+        if verdict.none.is_some() || verdict.outcome.timed_out {
+            failing.push("(the tests)".to_owned());
+        }
+        Ok(failing)
     }
 
     /// Why an agent's adaptation is more than mechanical, or does not work (V3-103).
@@ -167,28 +175,65 @@ impl Rebaser {
         cx: &mut Cx<'_, v3::rebaser>,
     ) -> Result<Option<String>, NodeError> {
         let (repository, spec) = (cx.repository()?, cx.entry()?.spec.clone());
-        let fork = cx.input_of::<v3::fork>()?;
+        let work = cx.input_of::<v3::fork>()?.work;
         let mut tree = cx.worktree().await?;
         let claim = tree.adopt_commits().await?;
         drop(tree);
-        if let Some(violation) = self.0.build_violations(repository.clone(), now.head, claim).await?.first() {
+        if let Some(violation) = forbidden(&self.0, (now.head, claim), cx).await?.first() {
             return Ok(Some(violation.to_string()));
         }
-        let contract = &fork.work.contract_suite;
-        for path in changed_sources(repository.clone(), (from.base, claim), &spec, contract).await? {
-            let mut texts = Vec::new();
-            for commit in [from.base, from.head, now.base, claim] {
-                texts.push(text_at(repository.clone(), commit, &path).await?.unwrap_or_default());
-            }
-            let [old_base, old_tip, new_base, new_tip] = &texts[..] else { continue };
-            let rewritten = rewritten_by_rebase(path.as_str(), Rebased { old_base, old_tip, new_base, new_tip })?;
-            if let Some(function) = rewritten.first() {
-                return Ok(Some(function.to_string()));
+        let tests = changed_tests(repository.clone(), (from, now, claim), &spec, &work.contract_suite).await?;
+        if !tests.is_empty() {
+            return Ok(Some(format!("tests of this node are not what they were: {}", tests.join(", "))));
+        }
+        let interface = interface_changes(repository.clone(), work.interface_file, (now.skeleton, claim)).await?;
+        if let Some(violation) = interface.first() {
+            return Ok(Some(violation.to_string()));
+        }
+        for path in changed_sources(repository.clone(), (from.base, claim), &spec, &work.contract_suite).await? {
+            if let Some(why) = rewritten(repository.clone(), &path, [from.base, from.head, now.base, claim]).await? {
+                return Ok(Some(why));
             }
         }
         let failing = self.newly_failing(from.head, claim, cx).await?;
         Ok((!failing.is_empty()).then(|| format!("these tests fail: {}", failing.join(", "))))
     }
+}
+
+/// The node's tests that an agent has changed, and its contract and its file of tests if the rebase has changed them: it is checked
+/// by them, so only the planner and the test author may change them.
+async fn changed_tests(
+    repository: Repository,
+    (from, now, claim): (Heads, Heads, CommitId),
+    spec: &Spec,
+    contract_suite: &FilePath,
+) -> Result<Vec<String>, NodeError> {
+    let mut changed = changed_paths(repository.clone(), now.head, claim).await?;
+    changed.retain(|path| is_test(path, spec, contract_suite));
+    for path in [contract_suite, &spec.test_path] {
+        let before = text_at(repository.clone(), from.head, path).await?;
+        if before.is_some() && text_at(repository.clone(), claim, path).await? != before {
+            changed.insert(path.as_str().to_owned());
+        }
+    }
+    Ok(changed.into_iter().collect())
+}
+
+/// The function in a file that was rewritten, or why that cannot be seen. The commits are the old base and head, and the new ones.
+async fn rewritten(
+    repository: Repository,
+    path: &FilePath,
+    commits: [CommitId; 4],
+) -> Result<Option<String>, NodeError> {
+    let mut texts = Vec::new();
+    for commit in commits {
+        texts.push(text_at(repository.clone(), commit, path).await?.unwrap_or_default());
+    }
+    let [old_base, old_tip, new_base, new_tip] = &texts[..] else { return Ok(None) };
+    Ok(match rewritten_by_rebase(path.as_str(), Rebased { old_base, old_tip, new_base, new_tip }) {
+        Ok(rewritten) => rewritten.first().map(ToString::to_string),
+        Err(error) => Some(error.to_string()),
+    })
 }
 
 fn conflict(file: String, ahead: &[MergeEvent], why: String, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {

@@ -1,6 +1,7 @@
 //! The prompts of agents, given the inputs.
 
 use askama::Template;
+use interlocking::workspaces::FilePath;
 use serde_json::{Value, json};
 use v3::memory::{ImplMem, TddMem};
 use v3::prompts::{ImplPrompt, MergerPrompt, RebaserPrompt, ReviewPrompt, ScaffoldPrompt, WriteTestsPrompt};
@@ -231,6 +232,7 @@ fn the_rebaser_is_told_what_it_may_do() {
             impact: input.merge_event.impact_level,
             gave_way: vec![],
             failing_tests: vec!["it_stops".to_owned()],
+            interface_file: &FilePath::new("src/a.rs").unwrap(),
         };
         let prompt = prompt.render().unwrap();
         has(
@@ -249,6 +251,7 @@ fn the_rebaser_is_told_what_it_may_do() {
             &prompt,
             &[
                 "Function bodies, control flow and logic rewrites are forbidden. If logic must change, return `RebaseConflict` instead.",
+                "Do the same if a test must change, or a signature in the interface, `src/a.rs`: the planner makes these.",
             ],
         );
     }

@@ -1,7 +1,9 @@
 //! Siblings that have changed the same lines: the one that merges later is rebased, and its agent adapts, or its planner is
 //! asked.
 
-use crate::small::{Act, AgentScript, Who, plan, project, scaffold, spec, test_run, write};
+use crate::small::{
+    Act, AgentScript, Who, go_tests_unless, plan, project, scaffold, scaffolding, spec, test_run, write,
+};
 use crate::test_run::TestRun;
 use crate::tree::family;
 use interlocking::graph::Graph as _;
@@ -18,7 +20,7 @@ pub(crate) fn clash(shared: &str, text: fn(&str) -> String, answer: &Value, acts
     let mut script = AgentScript::default().always(Who::Rebaser, "top/a", answer, acts);
     for child in ["a", "b"] {
         let id = format!("top/{child}");
-        let mut scaffolded = crate::small::scaffolding(&id);
+        let mut scaffolded = scaffolding(&id);
         scaffolded.insert(0, write(shared, &text(child)));
         script = script.once(Who::Planner, &id, &scaffold(&id, &[], &[plan(child)]), &scaffolded);
     }
@@ -29,7 +31,7 @@ pub(crate) fn clash(shared: &str, text: fn(&str) -> String, answer: &Value, acts
 pub(crate) fn clash_above_x() -> AgentScript {
     let mut script = AgentScript::default();
     for (id, children, criteria) in [("top/a", &["x"][..], &["a", "x"][..]), ("top/b", &[], &["b"])] {
-        let mut scaffolded = crate::small::scaffolding(id);
+        let mut scaffolded = scaffolding(id);
         scaffolded.insert(0, write("shared.txt", &by(id)));
         let tests: Vec<Value> = criteria.iter().map(|criterion| plan(criterion)).collect();
         script = script.once(Who::Planner, id, &scaffold(id, children, &tests), &scaffolded);
@@ -244,6 +246,67 @@ async fn rebase_conflict_again_and_again() {
     let test = test_run(&project, &clash("shared.txt", by, &conflict, &[]));
     let author = test.agent.hold("test author of `top/a`");
     let watch = async {
+/// V3-103: and an adaptation in which a file is not Rust.
+#[tokio::test]
+async fn an_adaptation_that_cannot_be_read_is_a_conflict() {
+    let text = |child: &str| format!("pub fn who() -> char {{\n    '{child}'\n}}\n");
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let asked = asked_after(clash("shared.rs", text, &adapted, &[write("shared.rs", "fn {\n"), Act::Commit])).await;
+    assert!(asked.contains("Here: what was adapted is more than mechanical."), "{asked}");
+    assert!(asked.contains("shared.rs:1:"), "{asked}");
+}
+
+/// V3-102, V3-103: so is an adaptation that changes a test: the node is checked by it.
+#[tokio::test]
+async fn an_adaptation_that_changes_a_test_is_a_conflict() {
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    for path in ["checks/contract_a.sh", "checks/helper.sh"] {
+        let asked = asked_after(clash("shared.txt", by, &adapted, &[write(path, "true\n"), Act::Commit])).await;
+        assert!(asked.contains("Here: what was adapted is more than mechanical."), "{asked}");
+        assert!(asked.contains(&format!("tests of this node are not what they were: {path}\n")), "{asked}");
+    }
+}
+
+/// V3-44, V3-103: a contract that a sibling's has replaced is not accepted, although nothing else was changed.
+#[tokio::test]
+async fn a_contract_that_gave_way_is_a_conflict() {
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let asked = asked_after(clash("checks/contract_a.sh", |child| format!("true # {child}\n"), &adapted, &[])).await;
+    assert!(asked.contains("tests of this node are not what they were: checks/contract_a.sh\n"), "{asked}");
+}
+
+/// V3-102, V3-80: a changed signature of the interface is for the planner, as nobody else may change the interface.
+#[tokio::test]
+async fn an_adaptation_that_changes_the_interface_is_a_conflict() {
+    let mut answer = scaffold("top/a", &[], &[plan("a")]);
+    answer["InitWork"]["interfaceFile"] = json!("src/a.rs");
+    let signature = |returns: &str| write("src/a.rs", &format!("pub fn done() -> {returns} {{\n    1\n}}\n"));
+    let acts = [&[write("shared.txt", "by a\n"), signature("u8")][..], &scaffolding("top/a")].concat();
+    let script = AgentScript::default().once(Who::Planner, "top/a", &answer, &acts);
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let clash = clash("shared.txt", by, &adapted, &[signature("u16"), Act::Commit]);
+    let asked = asked_after(AgentScript::with(script, clash)).await;
+    assert!(asked.contains("Here: what was adapted is more than mechanical."), "{asked}");
+    assert!(asked.contains("`done` is `fn done() -> u16` now; it was `fn done() -> u8`"), "{asked}");
+}
+
+/// V3-104: if tests give no verdict any more, the branch is not clean, and the agent is asked.
+#[tokio::test]
+async fn tests_without_a_verdict_have_to_be_adapted() {
+    let project = project().await;
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let script =
+        AgentScript::default().always(Who::Rebaser, "top/a", &adapted, &[write("adapted", "yes\n"), Act::Commit]);
+    let test = TestRun::new(&project, AgentScript::with(script, family()).script(), |workbench| {
+        go_tests_unless(workbench, "{ test ! -e checks/contract_a.sh || test ! -e checks/b.sh || test -e adapted; }");
+    });
+    let outcome = later(&test, async {}).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let prompts = test.prompts("rebaser of `top/a`");
+    assert_eq!(prompts.len(), 1);
+    assert!(prompts[0].contains("These tests fail now: (the tests)."), "{}", prompts[0]);
+}
+
         author.reached().await;
         test.until("b has merged", has_merged).await;
         let (a, b) = (test.run_of("top/a").await, test.run_of("top/b").await);
@@ -272,19 +335,11 @@ async fn rebase_conflict_again_and_again() {
     assert_eq!(test.prompts("rebaser of `top/a`").len(), 6);
 }
 
-/// V3-48, V3-91: a change of the parent's interface file is not merged, whichever agent made it.
+/// V3-48: an adaptation that changes the parent's interface file is a conflict, too.
 #[tokio::test]
-async fn what_changes_the_parents_interface_is_not_merged() {
-    let project = project().await;
+async fn an_adaptation_that_changes_the_parents_interface_is_a_conflict() {
     let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
     let acts = [crate::small::append("src/top.api", "and more\n"), Act::Commit];
-    let test = test_run(&project, &clash("shared.txt", by, &adapted, &acts));
-    let outcome = later(&test, async {}).await;
-    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let told = &test.prompts("implementer of `top/a`")[1];
-    let why =
-        "ContractViolation:\n\n```\nyour commits change interface files of the nodes above: src/top.api; put them back";
-    assert!(told.contains(why), "{told}");
-    assert_eq!(project.git(&["show", "main:src/top.api"]), "says done\n");
-    assert!(test.prompts("implementer of `top`")[0].contains("- top/a: stuck: merger → implement was taken"));
+    let asked = asked_after(clash("shared.txt", by, &adapted, &acts)).await;
+    assert!(asked.contains("your commits change interface files of the nodes above: src/top.api"), "{asked}");
 }

@@ -28,6 +28,20 @@ pub(crate) fn shell(workbench: &mut Workbench) {
     workbench.suite_command = CommandLine::new("sh", &["{path}"]);
 }
 
+/// The same, with a verdict for each test: each test file reports the same for `one_holds`, `a_holds` and `b_holds`. The test command
+/// runs `before`, and does not build the tests if that fails.
+pub(crate) fn go_tests_unless(workbench: &mut Workbench, before: &str) {
+    shell(workbench);
+    let test = r#"printf '{"Action":"%s","Package":"p","Test":"%s_holds"}\n' $verdict $test"#;
+    let package = r#"printf '{"Action":"%s","Package":"p"}\n' $verdict"#;
+    let report = format!("for test in one a b; do {test}; done; {package}; test $verdict = pass");
+    let reported = |tests: &str| format!("if {tests}; then verdict=pass; else verdict=fail; fi; {report}");
+    let all = reported("(for check in checks/*.sh; do (. ./$check) || exit 1; done)");
+    workbench.toolchain.test_command = CommandLine::new("sh", &["-c", &format!("{before} || exit 1; {all}")]);
+    workbench.toolchain.harness = Harness::GoTest;
+    workbench.suite_command = CommandLine::new("sh", &["-c", &reported("sh {path}")]);
+}
+
 /// The specification of `top`: criterion `one`, and the criteria of its children. A child `a+b` is called `a`, and has the
 /// criteria `a` and `b`.
 pub(crate) fn spec(children: &[&str]) -> Spec {
