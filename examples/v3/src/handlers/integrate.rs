@@ -40,9 +40,10 @@ impl LogicHandler<v3::integrate> for Integrate {
         let broken = verdict.broken();
         let mut sent_back = input.sent_back;
         let before = sent_back.len();
+        let names: Vec<&str> = input.children.iter().map(|child| child.node_id.last_word()).collect();
         for child in &input.children {
             let V3Outcome::Merged(merge) = &child.outcome else { continue };
-            let is_named = |test: &&String| names_child(test, child.node_id.last_word());
+            let is_named = |test: &&String| names_child(test, child.node_id.last_word(), &names);
             let failing_tests: Vec<String> = broken.iter().filter(is_named).cloned().collect();
             if !failing_tests.is_empty() {
                 let why = SentBack { merge_commit: merge.merge_commit, failing_tests, details: verdict.details() };
@@ -60,8 +61,17 @@ impl LogicHandler<v3::integrate> for Integrate {
     }
 }
 
-/// Whether a test's name contains a child's name as a word: `contract_codec_round_trip`.
-fn names_child(test: &str, child: &str) -> bool {
-    let child = child.replace('-', "_");
-    format!("_{}_", test.replace("::", "_")).contains(&format!("_{child}_"))
+/// Whether a test's name contains a child's name as a word: `contract_codec_round_trip`. What is part of a longer child's name is
+/// that child's: `contract_url_store_gets` names `url-store`, and not `store`.
+fn names_child(test: &str, child: &str, children: &[&str]) -> bool {
+    let word = |name: &str| format!("_{}_", name.replace('-', "_"));
+    let child = word(child);
+    let mut rest = format!("_{}_", test.replace("::", "_"));
+    let longer = children.iter().map(|name| word(name)).filter(|name| *name != child && name.contains(&child));
+    for longer in longer {
+        while rest.contains(&longer) {
+            rest = rest.replacen(&longer, "_:_", 1);
+        }
+    }
+    rest.contains(&child)
 }

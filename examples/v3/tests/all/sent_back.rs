@@ -9,30 +9,33 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use v3::types::outcome::V3Outcome;
 
-/// A parent whose contract requires that `a` is loud, once `a` exists. In each of its runs, `a` tests for the next of these
-/// words, and writes it.
-fn play_of<'p>(project: &'p Project, children: &[&str], words: &[String]) -> TestRun<'p> {
+/// A parent whose contract requires that its child `loud` is loud, once it exists. In each of its runs, this child tests for the
+/// next of these words, and writes it.
+fn play_of<'p>(project: &'p Project, children: &[&str], loud: &str, words: &[String]) -> TestRun<'p> {
     let mut answer = scaffold("top", children, &planned(children));
     answer["InitWork"]["contractSuite"] = json!("contract.rs");
     let scaffolded = [
         append("src/top.txt", "stub\n"),
         write("src/top.api", "says done\n"),
-        write("contract.rs", "#[test]\nfn contract_a_is_loud() {}\n"),
+        write("contract.rs", &format!("#[test]\nfn contract_{}_is_loud() {{}}\n", loud.replace('-', "_"))),
         Act::Commit,
     ];
-    let ready =
-        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/a.sh"], "pendingCriteria": ["a"] } });
+    let (target, tests, id) = (format!("src/{loud}.txt"), format!("checks/{loud}.sh"), format!("top/{loud}"));
+    let ready = json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": [tests], "pendingCriteria": [loud] } });
     let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
     let mut script = AgentScript::default().always(Who::Planner, "top", &answer, &scaffolded);
     for word in words {
-        let tests = [append("checks/a.sh", &format!("grep -q {word} src/a.txt || exit 1\n")), Act::Commit];
-        let says = [append("src/a.txt", &format!("{word}\n")), Act::Commit];
-        script = script.once(Who::TestAuthor, "top/a", &ready, &tests).once(Who::Implementer, "top/a", &passed, &says);
+        let acts = [append(&tests, &format!("grep -q {word} {target} || exit 1\n")), Act::Commit];
+        let says = [append(&target, &format!("{word}\n")), Act::Commit];
+        script = script.once(Who::TestAuthor, &id, &ready, &acts).once(Who::Implementer, &id, &passed, &says);
     }
-    TestRun::new(project, AgentScript::with(script, family()).script(), |workbench| {
+    let script = script.honest("top", children);
+    let script = children.iter().fold(script, |script, child| script.honest(&format!("top/{child}"), &[]));
+    TestRun::new(project, script.script(), |workbench| {
         shell(workbench);
-        let line = "case {path} in contract.rs) ! test -e src/a.txt || grep -q loud src/a.txt;; *) sh {path};; esac";
-        workbench.suite_command = CommandLine::new("sh", &["-c", line]);
+        let holds = format!("! test -e {target} || grep -q loud {target}");
+        let line = format!("case {{path}} in contract.rs) {holds};; *) sh {{path}};; esac");
+        workbench.suite_command = CommandLine::new("sh", &["-c", &line]);
     })
 }
 
@@ -42,7 +45,7 @@ fn play_of<'p>(project: &'p Project, children: &[&str], words: &[String]) -> Tes
 #[tokio::test]
 async fn the_child_that_breaks_the_contract_is_sent_back() {
     let project = project().await;
-    let test = play_of(&project, &["a", "b"], &["done", "loud"].map(str::to_owned));
+    let test = play_of(&project, &["a", "b"], "a", &["done", "loud"].map(str::to_owned));
     let outcome = test.outcome(spec(&["a", "b"])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
 
@@ -59,6 +62,18 @@ async fn the_child_that_breaks_the_contract_is_sent_back() {
     assert_eq!(test.prompts("implementer of `top`").len(), 1);
     assert_eq!(project.git(&["show", "main:src/a.txt"]), "stub\ndone\nstub\nloud\n");
     project.is_tidy();
+}
+
+/// V3-141: a child whose name is part of another's is not sent back for that one.
+#[tokio::test]
+async fn a_child_with_part_of_the_name_stays_as_it_is() {
+    let project = project().await;
+    let children = ["store", "url-store"];
+    let test = play_of(&project, &children, "url-store", &["done", "loud"].map(str::to_owned));
+    let outcome = test.outcome(spec(&children)).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let planned = |child: &str| test.prompts(&format!("planner of `top/{child}`")).len();
+    assert_eq!((planned("store"), planned("url-store")), (1, 2));
 }
 
 /// A contract that fails without naming a child fails the run, with that reason.
@@ -87,7 +102,7 @@ async fn a_contract_that_names_no_child_ends_the_run() {
 #[tokio::test]
 async fn a_child_is_not_sent_back_for_ever() {
     let project = project().await;
-    let test = play_of(&project, &["a", "b"], &[1, 2, 3, 4, 5, 6].map(|time| format!("word{time}")));
+    let test = play_of(&project, &["a", "b"], "a", &[1, 2, 3, 4, 5, 6].map(|time| format!("word{time}")));
     let outcome = test.outcome(spec(&["a", "b"])).await;
     let V3Outcome::Stuck(stuck) = outcome else { panic!("{outcome}") };
     assert_eq!((stuck.spent_loop.as_deref(), stuck.attempts), (Some("integrate → children"), 5), "{stuck:?}");
