@@ -1,6 +1,7 @@
 //! The memories of nodes in a run. Each group of nodes has a memory that no other node can see; no agent is ever asked for one.
 
 use crate::types::shared::{MergeEvent, PlannedTest};
+use crate::types::tdd::{TestsFeedback, WriteTestsInput};
 use interlocking::prelude::{SessionId, SessionOp, Slug};
 use interlocking::worktree::CommitId;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,20 @@ pub struct TddMem {
     pub covered_criteria: BTreeSet<String>,
     /// The tests that are written and do not pass yet.
     pub pending_tests: Vec<PlannedTest>,
+    /// All tests that were asked for and are written, whether or not they pass.
+    #[serde(default)]
+    pub written_tests: Vec<PlannedTest>,
+    /// What the last review has asked for, until the next review.
+    #[serde(default)]
+    pub feedback: Option<TestsFeedback>,
+}
+
+impl TddMem {
+    /// What a review has asked of these tests; none for the tests of a new scaffold. A rebase that comes between the review and the
+    /// implementation leads here without the review's words.
+    pub fn feedback_on<'a>(&'a self, input: &'a WriteTestsInput) -> Option<&'a TestsFeedback> {
+        input.feedback.as_ref().map(|given| self.feedback.as_ref().unwrap_or(given))
+    }
 }
 
 /// A session, and its workspace.

@@ -5,8 +5,8 @@ use crate::checks::build::build_violations;
 use interlocking::prelude::NodeError;
 use interlocking::rust_source::{Denied, StubMarkers, test_functions};
 use interlocking::toolchain::{
-    BuildOutcome, Checkout, CommandLine, FailureType, KnownTests, NamedCommand, Recorder, Runner, StructuredFailure,
-    TestOutcome, TestRun, Toolchain,
+    BuildOutcome, Checkout, CommandLine, FailureType, Harness, KnownTests, NamedCommand, Recorder, Runner,
+    StructuredFailure, TestOutcome, TestRun, Toolchain,
 };
 use interlocking::workspaces::{FilePath, FreshCheckout, in_repository};
 use interlocking::worktree::{CommitId, Repository};
@@ -111,6 +111,11 @@ impl Workbench {
         let suite = Vec::from(self.suite_command.clone());
         let before = suite.iter().take_while(|word| !word.contains('{')).cloned().collect::<Vec<_>>();
         whole.map(ToString::to_string).chain([before.join(" ")]).collect()
+    }
+
+    /// Whether test runs give verdicts on single tests, by name.
+    pub fn names_tests(&self) -> bool {
+        self.toolchain.harness != Harness::ExitCode
     }
 
     /// Builds a checkout.

@@ -160,6 +160,18 @@ pub enum Violation {
     /// A file's path cannot be used.
     #[error("{0}: give the file another name")]
     UnusablePath(PathError),
+    /// The test that an approval names for a criterion has not passed.
+    #[error(
+        "the approval names the test `{test}` for the criterion `{criterion}`, and no test of that name passes in {path}"
+    )]
+    NamesNoPassedTest {
+        /// The criterion.
+        criterion: String,
+        /// The named test.
+        test: String,
+        /// The file of the tests.
+        path: FilePath,
+    },
     /// A finding in the source, with its place.
     #[error("{0}")]
     Source(String),

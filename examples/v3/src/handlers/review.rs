@@ -15,7 +15,8 @@ use crate::types::spec::Spec;
 use crate::types::tdd::{MoreTests, ReviewExit, ReviewInput, TddApproval, TestsFeedback, WriteTestsInput};
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
-use interlocking::workspaces::text_at;
+use interlocking::toolchain::{TestOutcome, TestVerdict};
+use interlocking::workspaces::{FilePath, text_at};
 use std::collections::BTreeSet;
 
 impl LLMHandler<v3::review> for Review {
@@ -34,7 +35,10 @@ impl LLMHandler<v3::review> for Review {
         cx: &mut Cx<'_, v3::review>,
     ) -> Route<v3::review> {
         let thread = Thread { session: reply.session, place: IMPL.to_owned() };
-        cx.update_memory(move |memory| memory.thread = Some(thread.clone()));
+        cx.update_memory(move |memory| {
+            memory.thread = Some(thread.clone());
+            memory.feedback = None;
+        });
         cx.label(&reply.output);
         let approval = match reply.output {
             ReviewExit::Approved(approval) => approval,
@@ -55,7 +59,7 @@ impl LLMHandler<v3::review> for Review {
             let more = MoreTests { critiques: critiques.collect(), additional_tests };
             return more_tests(input, more, cx);
         }
-        let violations = self.violations(&input, cx).await?;
+        let violations = self.violations(&input, &approval, cx).await?;
         if !violations.is_empty() {
             let critiques = violations.iter().map(|violation| Critique {
                 file: input.spec.target_path.clone(),
@@ -95,10 +99,24 @@ pub(crate) fn missing_criteria(spec: &Spec, approval: &TddApproval) -> BTreeSet<
     left_out.chain(report.criteria_missing.iter().cloned()).collect()
 }
 
+/// The pairs of an approval whose test has not passed (CON-24).
+fn not_passed(approval: &TddApproval, outcome: &TestOutcome, path: &FilePath) -> Vec<Violation> {
+    let named = approval.coverage_report.criteria_with_tests.iter();
+    let not_passed = named.filter(|(_, test)| !matches!(outcome.verdict_of(test), TestVerdict::Passed));
+    let violation = |(criterion, test): &(String, String)| Violation::NamesNoPassedTest {
+        criterion: criterion.clone(),
+        test: test.clone(),
+        path: path.clone(),
+    };
+    not_passed.map(violation).collect()
+}
+
 fn more_tests(input: ReviewInput, more: MoreTests, cx: &mut Cx<'_, v3::review>) -> Route<v3::review> {
     let MoreTests { critiques, additional_tests } = more;
     let ReviewInput { spec, scaffold, .. } = input;
     let feedback = Some(TestsFeedback { critiques, additional_tests });
+    let remembered = feedback.clone();
+    cx.update_memory(move |memory| memory.feedback.clone_from(&remembered));
     goto!(
         cx,
         v3::write_tests,
@@ -108,7 +126,12 @@ fn more_tests(input: ReviewInput, more: MoreTests, cx: &mut Cx<'_, v3::review>) 
 
 impl Review {
     /// What rules out an approval, whatever the agent says (V3-61, V3-62).
-    async fn violations(&self, input: &ReviewInput, cx: &mut Cx<'_, v3::review>) -> Result<Vec<Violation>, NodeError> {
+    async fn violations(
+        &self,
+        input: &ReviewInput,
+        approval: &TddApproval,
+        cx: &mut Cx<'_, v3::review>,
+    ) -> Result<Vec<Violation>, NodeError> {
         let (repository, at) = (cx.repository()?, heads(cx).await?);
         let (spec, contract) = (&input.spec, &input.scaffold.contract_suite);
         let mut violations = Vec::new();
@@ -131,6 +154,8 @@ impl Review {
         let verdict = self.0.suite(&checkout, &spec.test_path, &[]).await?;
         if !verdict.is_green() {
             violations.push(Violation::Red { tests: verdict.failing(), details: verdict.details() });
+        } else if self.0.names_tests() {
+            violations.extend(not_passed(approval, &verdict.outcome, &spec.test_path));
         }
         Ok(violations)
     }

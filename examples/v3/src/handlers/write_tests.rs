@@ -6,7 +6,7 @@ use super::endings::{still_wrong, undecided};
 use super::places::TESTS;
 use crate::checks::Violation;
 use crate::graph::{Tests, v3};
-use crate::memory::{Thread, session_of};
+use crate::memory::{TddMem, Thread, session_of};
 use crate::prompts::WriteTestsPrompt;
 use crate::types::scaffold::{Clarification, ScaffoldInput};
 use crate::types::shared::PlannedTest;
@@ -17,6 +17,7 @@ use interlocking::prelude::*;
 use interlocking::rust_source::test_functions;
 use interlocking::toolchain::red_check;
 use interlocking::workspaces::{changed_paths, in_repository};
+use std::collections::BTreeSet;
 
 impl LLMHandler<v3::write_tests> for WriteTests {
     async fn before<'a>(
@@ -32,6 +33,8 @@ impl LLMHandler<v3::write_tests> for WriteTests {
             cx.update_memory(|memory| {
                 memory.covered_criteria.clear();
                 memory.pending_tests.clear();
+                memory.written_tests.clear();
+                memory.feedback = None;
             });
         }
         let memory = cx.memory();
@@ -62,15 +65,15 @@ impl LLMHandler<v3::write_tests> for WriteTests {
             }
             WriteTestsExit::TestsReady(ready) => ready,
         };
-        let wanted = wanted(&input).to_vec();
+        let wanted = wanted(&input, &cx.memory());
         let violations = self.violations(&input, &wanted, &ready, cx).await?;
         if violations.is_empty() {
             cx.update_memory(move |memory| {
-                let is_new = |test: &&PlannedTest| !memory.pending_tests.contains(test);
-                let new: Vec<_> = wanted.iter().filter(is_new).cloned().collect();
-                memory.pending_tests.extend(new);
+                add(&mut memory.pending_tests, &wanted);
+                add(&mut memory.written_tests, &wanted);
             });
-            let critiques = input.feedback.map(|feedback| feedback.critiques).unwrap_or_default();
+            let critiques = cx.memory().feedback_on(&input).map(|feedback| feedback.critiques.clone());
+            let critiques = critiques.unwrap_or_default();
             return goto!(cx, v3::barrier_tests, Tests { ready, critiques });
         }
         if cx.is_final_attempt() {
@@ -90,8 +93,28 @@ impl LLMHandler<v3::write_tests> for WriteTests {
 }
 
 /// The tests to be written in this phase.
-fn wanted(input: &WriteTestsInput) -> &[PlannedTest] {
-    input.feedback.as_ref().map_or(&input.scaffold.test_plan, |feedback| &feedback.additional_tests)
+fn wanted(input: &WriteTestsInput, memory: &TddMem) -> Vec<PlannedTest> {
+    let Some(feedback) = memory.feedback_on(input) else { return input.scaffold.test_plan.clone() };
+    let is_new = |test: &&PlannedTest| !memory.written_tests.contains(test);
+    feedback.additional_tests.iter().filter(is_new).cloned().collect()
+}
+
+/// Adds tests to a list that does not have them yet.
+fn add(list: &mut Vec<PlannedTest>, tests: &[PlannedTest]) {
+    for test in tests {
+        if !list.contains(test) {
+            list.push(test.clone());
+        }
+    }
+}
+
+/// The names of the tests that a commit must have: the planned ones, those that earlier reviews have asked for, and `wanted`.
+fn required(input: &WriteTestsInput, written: Vec<PlannedTest>, wanted: &[PlannedTest]) -> Vec<String> {
+    let mut all = written;
+    add(&mut all, &input.scaffold.test_plan);
+    add(&mut all, wanted);
+    let names: BTreeSet<String> = all.into_iter().map(|test| test.planned_test_name).collect();
+    names.into_iter().collect()
 }
 
 impl WriteTests {
@@ -129,8 +152,9 @@ impl WriteTests {
             place: "`pendingCriteria`".to_owned(),
             criterion: criterion.clone(),
         }));
-        if violations.is_empty() && !wanted.is_empty() {
-            violations = self.red_violations(input, wanted, claim.tip, cx).await?;
+        if violations.is_empty() && claim.tip != claim.before {
+            let names = required(input, cx.memory().written_tests, wanted);
+            violations = self.red_violations(input, names, claim.tip, cx).await?;
         }
         if !violations.is_empty() {
             cx.worktree().await?.reset(claim.before).await?;
@@ -138,18 +162,17 @@ impl WriteTests {
         Ok(violations)
     }
 
-    /// Checks that each planned test is there, and fails without an implementation (V3-65). In a node that was sent back some
+    /// Checks that each of these tests is there, and fails without an implementation (V3-65). In a node that was sent back some
     /// former work is there, and its tests pass: then one new test has to fail.
     async fn red_violations(
         &self,
         input: &WriteTestsInput,
-        wanted: &[PlannedTest],
+        names: Vec<String>,
         commit: interlocking::worktree::CommitId,
         cx: &Cx<'_, v3::write_tests>,
     ) -> Result<Vec<Violation>, NodeError> {
         let checkout = cx.fresh_checkout(commit).await?;
         let path = &input.spec.test_path;
-        let names: Vec<String> = wanted.iter().map(|test| test.planned_test_name.clone()).collect();
         if path.is_rust() {
             let text = text_in(&checkout, path).await?.unwrap_or_default();
             let there = match test_functions(path.as_str(), &text) {

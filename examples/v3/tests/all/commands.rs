@@ -112,9 +112,11 @@ async fn what_is_reviewed_is_built_and_tested() {
     let answered = |recorder: Recorder, code, what| recorder.answer(what, Recorder::exit(code, "it is red"));
     let red = || answered(Recorder::new(), 1, tests());
     // The scaffold's build comes before the review's; the runs of the test author and of the implementer come before the review's
-    // tests.
+    // tests. After the review, the test author's next commit is red on the scaffold.
     let builds_not = answered(answered(red(), 0, build()), 1, build());
+    let builds_not = answered(answered(builds_not, 0, tests()), 1, tests());
     let fails = answered(answered(red(), 0, tests()), 1, tests());
+    let fails = answered(fails, 1, tests());
     for (recorder, why) in [(builds_not, "it does not build:\nit is red"), (fails, "these tests fail: (whole suite)")] {
         let (project, recorder) = (project().await, Arc::new(recorder.with_default_answer(Recorder::exit(0, ""))));
         let test = TestRun::new(&project, AgentScript::default().honest("top", &[]).script(), recording(&recorder));

@@ -2,10 +2,12 @@
 
 use crate::project::Project;
 use crate::small::{
-    Act, AgentScript, Who, append, approved, check, merged, planned, project, scaffold, scaffolding, spec, test_run,
-    write,
+    Act, AgentScript, Who, append, approved, check, go_tests, merged, planned, project, scaffold, scaffolding, shell,
+    spec, test_run, write,
 };
+use crate::test_run::TestRun;
 use interlocking::cli::repository::EmbeddedFile;
+use interlocking::toolchain::CommandLine;
 use interlocking::workspaces::FilePath;
 use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
@@ -96,8 +98,6 @@ async fn children_that_do_not_divide_the_work() {
             |work| work["childSpecs"][0]["targetPath"] = json!("src/top.api"),
             "`top/one` has src/top.api for its target, which is an interface file, and read-only for it",
         ),
-    ] {
-        has(&told(Who::Planner, "planner", &split(change), &scaffolding("top")).await, words);
         // V3-44: the contract of its parent, and the tests of others, are not its own.
         (
             |work| work["childSpecs"][0]["testPath"] = json!("checks/contract_top.sh"),
@@ -115,6 +115,8 @@ async fn children_that_do_not_divide_the_work() {
             |work| work["childSpecs"][0]["testPath"] = json!("src/other.txt"),
             "`top/one` has src/other.txt for its tests, which is the file of another node's implementation",
         ),
+    ] {
+        has(&told(Who::Planner, "planner", &split(change), &scaffolding("top")).await, words);
     }
 }
 
@@ -197,6 +199,63 @@ async fn tests_that_are_green() {
     has(&prompt, "these tests pass before anything is implemented: one_holds; each has to fail on the skeleton");
 }
 
+fn more_tests(additional: &[&str]) -> Value {
+    let critique = json!({ "file": "src/top.txt", "line": 1, "issue": "Dull.", "requiredFix": "Shine." });
+    let test = |name: &&str| json!({ "criterionId": "one", "plannedTestName": name, "approach": "Looks." });
+    let additional: Vec<Value> = additional.iter().map(test).collect();
+    json!({ "MoreTests": { "critiques": [critique], "additionalTests": additional } })
+}
+
+/// V3-65: tests that a review has approved of stay red on the scaffold, even if it asks for no further test.
+#[tokio::test]
+async fn tests_that_are_made_green_later() {
+    let project = project().await;
+    let ready =
+        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/top.sh"], "pendingCriteria": ["one"] } });
+    let script = AgentScript::default()
+        .once(Who::TestAuthor, "top", &ready, &[write("checks/top.sh", &check("top")), Act::Commit])
+        .once(Who::TestAuthor, "top", &ready, &[write("checks/top.sh", "true\n"), Act::Commit])
+        .once(Who::Reviewer, "top", &more_tests(&[]), &[]);
+    let test = test_run(&project, &script.honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    has(&test.prompts("test author")[2], "these tests pass before anything is implemented: one_holds");
+    assert_eq!(project.git(&["show", "main:checks/top.sh"]).matches("exit 1").count(), 2);
+}
+
+/// V3-65, V3-66: a test that was asked for once is there whenever the tests are committed.
+#[tokio::test]
+async fn tests_that_are_removed_later() {
+    let project = project().await;
+    let ready =
+        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/top.rs"], "pendingCriteria": ["one"] } });
+    let tests = |names: &[&str]| {
+        let tests: String = names.iter().map(|name| format!("#[test]\nfn {name}() {{}}\n")).collect();
+        [write("checks/top.rs", &tests), Act::Commit]
+    };
+    let script = AgentScript::default()
+        .once(Who::TestAuthor, "top", &ready, &tests(&["one_holds"]))
+        .once(Who::TestAuthor, "top", &ready, &tests(&["one_is_loud"]))
+        .once(Who::TestAuthor, "top", &ready, &tests(&["one_holds", "one_is_loud"]))
+        .once(Who::TestAuthor, "top", &ready, &tests(&["one_holds"]))
+        .once(Who::TestAuthor, "top", &ready, &tests(&["one_is_loud", "one_holds"]))
+        .once(Who::Reviewer, "top", &more_tests(&["one_is_loud"]), &[])
+        .once(Who::Reviewer, "top", &more_tests(&[]), &[]);
+    let test = TestRun::new(&project, script.honest("top", &[]).script(), |workbench| {
+        shell(workbench);
+        workbench.toolchain.test_command = CommandLine::new("true", &[]);
+        workbench.suite_command = CommandLine::new("grep", &["-q", "done", "src/top.txt"]);
+    });
+    let mut spec = spec(&[]);
+    spec.test_path = FilePath::new("checks/top.rs").unwrap();
+    let outcome = test.outcome(spec).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let told = test.prompts("test author");
+    has(&told[2], "the planned test `one_holds` is not in checks/top.rs: write it, under that name");
+    has(&told[4], "the planned test `one_is_loud` is not in checks/top.rs: write it, under that name");
+    assert_eq!(told.len(), 5);
+}
+
 async fn impl_is_told(change: impl FnOnce(&mut Value), acts: &[Act]) -> String {
     let mut answer = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": ["one_holds"] } });
     change(&mut answer["TestsPassed"]);
@@ -239,6 +298,26 @@ async fn an_unfinished_implementation_that_changes_tests() {
             has(&prompt, &format!("your commits change tests: {path}; put them back"));
             has(&prompt, "- a: failed: ");
         }
+    }
+}
+
+/// V3-80: no agent commits a file whose path cannot be used.
+#[tokio::test]
+async fn a_file_with_an_unusable_name() {
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let retry =
+        json!({ "RequestRetry": { "diagnosis": "D.", "strategyFrom": "a", "strategyTo": "b", "failingTests": [] } });
+    for (who, title, answer) in [
+        (Who::Implementer, "implementer", passed),
+        (Who::Implementer, "implementer", retry),
+        (Who::Planner, "planner", scaffold("top", &[], &planned(&[]))),
+    ] {
+        let acts =
+            [&[append("src/top.txt", "done\n"), write("-notes.md", "Mine.\n")][..], &scaffolding("top")].concat();
+        let acts = if title == "planner" { acts } else { [&acts[..2], &[Act::Commit]].concat() };
+        let prompt = told(who, title, &answer, &acts).await;
+        has(&prompt, "\"-notes.md\" is not a path inside the repository: it begins with a dash");
+        has(&prompt, "give the file another name");
     }
 }
 
@@ -301,30 +380,25 @@ async fn whoever_changes_how_it_is_built() {
 
 /// V3-110, CON-24: an approval that leaves a criterion out does not count; its planned tests are asked for.
 #[tokio::test]
-/// V3-80: no agent commits a file whose path cannot be used.
-#[tokio::test]
-async fn a_file_with_an_unusable_name() {
-    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
-    let retry =
-        json!({ "RequestRetry": { "diagnosis": "D.", "strategyFrom": "a", "strategyTo": "b", "failingTests": [] } });
-    for (who, title, answer) in [
-        (Who::Implementer, "implementer", passed),
-        (Who::Implementer, "implementer", retry),
-        (Who::Planner, "planner", scaffold("top", &[], &planned(&[]))),
-    ] {
-        let acts =
-            [&[append("src/top.txt", "done\n"), write("-notes.md", "Mine.\n")][..], &scaffolding("top")].concat();
-        let acts = if title == "planner" { acts } else { [&acts[..2], &[Act::Commit]].concat() };
-        let prompt = told(who, title, &answer, &acts).await;
-        has(&prompt, "\"-notes.md\" is not a path inside the repository: it begins with a dash");
-        has(&prompt, "give the file another name");
-    }
-}
-
 async fn an_approval_that_leaves_something_out() {
     let prompt = told(Who::Reviewer, "test author", &approved(&[]), &[]).await;
     has(&prompt, "## What the review asks for\n\n- one: `one_holds`: Looks.");
     has(&prompt, "The criterion `one` has no test that covers it.");
+}
+
+/// V3-110, CON-24: nor does one that names a test for a criterion which is not there, or does not pass.
+#[tokio::test]
+async fn an_approval_that_names_no_test_that_passes() {
+    let project = project().await;
+    let approved = json!({ "Approved": { "signOff": "It holds.", "coverageReport": {
+        "criteriaWithTests": [["one", "no_such_test"]], "criteriaMissing": [] } } });
+    let script = AgentScript::default().once(Who::Reviewer, "top", &approved, &[]).honest("top", &[]);
+    let test = TestRun::new(&project, script.script(), go_tests);
+    let outcome = test.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    assert_eq!((test.prompts("reviewer").len(), test.prompts("test author").len()), (2, 2));
+    let told = "the approval names the test `no_such_test` for the criterion `one`, and no test of that name passes in checks/top.sh";
+    has(&test.prompts("test author")[1], told);
 }
 
 /// V3-94: node and commit of a merge are known, so other claims are rejected.

@@ -169,6 +169,37 @@ async fn a_branch_that_needs_nothing_goes_on() {
     project.is_tidy();
 }
 
+/// V3-158, V3-156: what a review has asked for is not lost if the branch is adapted before it is done.
+#[tokio::test]
+async fn a_review_is_heard_after_a_rebase() {
+    let project = project().await;
+    let more = json!({ "MoreTests": {
+        "critiques": [{ "file": "src/a.txt", "line": 3, "issue": "Too quiet.", "requiredFix": "Speak up." }],
+        "additionalTests": [{ "criterionId": "a", "plannedTestName": "a_is_loud", "approach": "Listens." }],
+    } });
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let script = AgentScript::default().once(Who::Reviewer, "top/a", &more, &[]);
+    let test = test_run(&project, &AgentScript::with(script, clash("shared.txt", by, &adapted, &[])));
+    let reviewer = test.agent.hold("reviewer of `top/a`");
+    let watch = async {
+        reviewer.reached().await;
+        test.until("b has merged", has_merged).await;
+        reviewer.release();
+    };
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let nodes = test.nodes_of(&test.run_of("top/a").await);
+    assert!(nodes.windows(3).any(|way| way == ["review", "rebaser", "write_tests"]), "{nodes:?}");
+    let (tests, implementer) = (test.prompts("test author of `top/a`"), test.prompts("implementer of `top/a`"));
+    assert!(
+        tests[1].contains("- a: `a_is_loud`: Listens.\n- src/a.txt:3: Too quiet. Required: Speak up."),
+        "{}",
+        tests[1]
+    );
+    assert!(implementer[1].contains("- src/a.txt:3: Too quiet. Required: Speak up."), "{}", implementer[1]);
+    assert_eq!((tests.len(), implementer.len()), (2, 2));
+}
+
 /// The second prompt of the planner of `a`, after the rebase has led to a conflict. The branch is at its old base then (V3-105),
 /// and the work on the new scaffold is merged (CON-26).
 async fn asked_after(script: AgentScript) -> String {
@@ -215,37 +246,6 @@ async fn an_adaptation_that_rewrites_a_function_is_a_conflict() {
     assert!(asked.contains("`who`"), "{asked}");
 }
 
-/// V3-103, V3-104: so is an adaptation after which a test fails that passed before.
-#[tokio::test]
-async fn an_adaptation_after_which_tests_fail_is_a_conflict() {
-    let project = project().await;
-    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
-    let test = test_run(&project, &clash("shared.txt", by, &adapted, &[write("src/a.txt", "gone\n"), Act::Commit]));
-    let reviewer = test.agent.hold("reviewer of `top/a`");
-    let watch = async {
-        reviewer.reached().await;
-        test.until("b has merged", has_merged).await;
-        reviewer.release();
-    };
-    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
-    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let asked = &test.prompts("planner of `top/a`")[1];
-    let told = "Here: what was adapted is more than mechanical. There: top/b was merged. Both cannot be: these tests fail: (whole suite)";
-    assert!(asked.contains(told), "{asked}");
-    assert_eq!(project.git(&["show", "main:src/a.txt"]).lines().last(), Some("done"));
-    project.is_tidy();
-}
-
-/// V3-159, V3-122: a branch that never fits is stuck, and its parent goes on without it. A repeated message is handled again.
-#[tokio::test]
-async fn rebase_conflict_again_and_again() {
-    let project = project().await;
-    let conflict = json!({ "RebaseConflict": {
-        "conflictFile": "shared.txt", "ourChange": "Ours.", "theirChange": "Theirs.", "whyUnresolvable": "There is one.",
-    } });
-    let test = test_run(&project, &clash("shared.txt", by, &conflict, &[]));
-    let author = test.agent.hold("test author of `top/a`");
-    let watch = async {
 /// V3-103: and an adaptation in which a file is not Rust.
 #[tokio::test]
 async fn an_adaptation_that_cannot_be_read_is_a_conflict() {
@@ -307,6 +307,37 @@ async fn tests_without_a_verdict_have_to_be_adapted() {
     assert!(prompts[0].contains("These tests fail now: (the tests)."), "{}", prompts[0]);
 }
 
+/// V3-103, V3-104: so is an adaptation after which a test fails that passed before.
+#[tokio::test]
+async fn an_adaptation_after_which_tests_fail_is_a_conflict() {
+    let project = project().await;
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let test = test_run(&project, &clash("shared.txt", by, &adapted, &[write("src/a.txt", "gone\n"), Act::Commit]));
+    let reviewer = test.agent.hold("reviewer of `top/a`");
+    let watch = async {
+        reviewer.reached().await;
+        test.until("b has merged", has_merged).await;
+        reviewer.release();
+    };
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let asked = &test.prompts("planner of `top/a`")[1];
+    let told = "Here: what was adapted is more than mechanical. There: top/b was merged. Both cannot be: these tests fail: (whole suite)";
+    assert!(asked.contains(told), "{asked}");
+    assert_eq!(project.git(&["show", "main:src/a.txt"]).lines().last(), Some("done"));
+    project.is_tidy();
+}
+
+/// V3-159, V3-122: a branch that never fits is stuck, and its parent goes on without it. A repeated message is handled again.
+#[tokio::test]
+async fn rebase_conflict_again_and_again() {
+    let project = project().await;
+    let conflict = json!({ "RebaseConflict": {
+        "conflictFile": "shared.txt", "ourChange": "Ours.", "theirChange": "Theirs.", "whyUnresolvable": "There is one.",
+    } });
+    let test = test_run(&project, &clash("shared.txt", by, &conflict, &[]));
+    let author = test.agent.hold("test author of `top/a`");
+    let watch = async {
         author.reached().await;
         test.until("b has merged", has_merged).await;
         let (a, b) = (test.run_of("top/a").await, test.run_of("top/b").await);

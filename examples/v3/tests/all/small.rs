@@ -42,6 +42,10 @@ pub(crate) fn go_tests_unless(workbench: &mut Workbench, before: &str) {
     workbench.suite_command = CommandLine::new("sh", &["-c", &reported("sh {path}")]);
 }
 
+pub(crate) fn go_tests(workbench: &mut Workbench) {
+    go_tests_unless(workbench, "true");
+}
+
 /// The specification of `top`: criterion `one`, and the criteria of its children. A child `a+b` is called `a`, and has the
 /// criteria `a` and `b`.
 pub(crate) fn spec(children: &[&str]) -> Spec {

@@ -136,6 +136,7 @@ fn memories_survive_json() {
     }
     is_same::<TddMem>(&json!({
         "conversationId": "top tdd", "thread": { "session": "s-1", "place": "tests" }, "coveredCriteria": ["c"], "pendingTests": [planned()],
+        "writtenTests": [planned()], "feedback": { "critiques": [critique()], "additionalTests": [planned()] },
     }));
     is_same::<ImplMem>(&json!({
         "conversationId": "top impl", "sessionId": "s-1", "passedTests": ["t"],
