@@ -12,6 +12,7 @@ use crate::protocol::suitability::{Verdict, judge};
 use crate::request::{Brief, Proposal, Request};
 use crate::workbench::files_at;
 use interlocking::prelude::*;
+use interlocking::workspaces::text_at;
 
 impl LLMHandler<scout_and_wave::scout> for Scout {
     async fn before<'a>(&'a self, brief: &'a Brief, _: &mut Cx<'_, scout_and_wave::scout>) -> Ask<ScoutPrompt<'a>> {
@@ -37,10 +38,7 @@ impl LogicHandler<scout_and_wave::suit> for Suit {
         let document = cx.entry()?.document()?.clone();
         let (_, at) = cx.target().await?;
         let mut files = files_at(cx.repository()?, at).await?;
-        let is_anew = !brief.remarks.is_empty();
-        if files.remove(document.as_str()) && !is_anew {
-            return Err(format!("there is a document `{document}` already: name another one, or remove it").into());
-        }
+        files.remove(document.as_str());
         let suitability = judge(&plan, &files);
         let is_suitable = suitability.verdict != Verdict::NotSuitable;
         let text = match is_suitable {
@@ -50,6 +48,11 @@ impl LogicHandler<scout_and_wave::suit> for Suit {
         if is_suitable {
             // A scout's text must not break the document.
             Impl::read(document.as_str(), &text)?;
+        }
+        // SAW-105: the same text is what this node has landed, in an execution that was killed or failed after that.
+        let landed = text_at(cx.repository()?, at, &document).await?;
+        if brief.remarks.is_empty() && landed.is_some_and(|landed| landed != text) {
+            return Err(format!("there is a document `{document}` already: name another one, or remove it").into());
         }
         let mut staging = cx.worktree_of(STAGING).await?;
         staging.reset(at).await?;

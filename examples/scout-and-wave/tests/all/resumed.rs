@@ -58,3 +58,19 @@ async fn a_run_that_is_killed_anywhere_comes_to_the_same() {
     // Each node from the review on, states, and both merges.
     assert!(killed >= 16, "{killed}");
 }
+
+/// SAW-105: killed when the plan has landed and that is not recorded. The next process goes on with the document, which is its own.
+#[tokio::test]
+async fn a_run_that_is_killed_once_its_plan_has_landed_goes_on_with_it() {
+    let project = project().await;
+    let test = TestRun::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
+    assert!(test.start_until_noted("REVIEWED").is_none());
+    assert_eq!(project.git(&["log", "-1", "--format=%s", "main"]), "docs: plan Two files\n");
+    let planned = project.git(&["rev-parse", "main"]);
+    let ended = test.resume().await;
+    assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
+    assert_eq!(project.git(&["rev-parse", "main"]), planned);
+    assert_eq!(test.started().iter().filter(|node| *node == "suit").count(), 2, "the first was killed in it");
+    let ended = test.approve().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+}

@@ -65,8 +65,12 @@ impl<'p> TestRun<'p> {
 
     /// Starts the run, as far as it goes without a person.
     pub(crate) async fn start(&self) -> Outcome<SawResult> {
+        self.begin(Self::feature()).await
+    }
+
+    fn feature() -> Request {
         let document = FilePath::new(DOCUMENT).unwrap();
-        self.begin(Request::Feature { task: "Statistics of texts".to_owned(), document }).await
+        Request::Feature { task: "Statistics of texts".to_owned(), document }
     }
 
     /// A run for another command.
@@ -93,9 +97,24 @@ impl<'p> TestRun<'p> {
         self.resume_until_told(move |kind| matches!(kind, EventKind::NodeFinished { node, .. } if node.node == *name))
     }
 
+    /// Starts the run until it notes this, and kills it then.
+    pub(crate) fn start_until_noted(&self, noted: &'static str) -> Option<Outcome<SawResult>> {
+        let is_noted = move |kind: &EventKind| matches!(kind, EventKind::Note { text, .. } if text == noted);
+        self.until_told(Some(Self::feature()), is_noted)
+    }
+
     /// Resumes the run until an event for which `is_it` holds, and kills it then.
     pub(crate) fn resume_until_told(
         &self,
+        is_it: impl Fn(&EventKind) -> bool + Send + Sync + 'static,
+    ) -> Option<Outcome<SawResult>> {
+        self.until_told(None, is_it)
+    }
+
+    /// Starts the run with a command, or resumes it.
+    fn until_told(
+        &self,
+        begin: Option<Request>,
         is_it: impl Fn(&EventKind) -> bool + Send + Sync + 'static,
     ) -> Option<Outcome<SawResult>> {
         let told = Arc::new(Notify::new());
@@ -109,10 +128,16 @@ impl<'p> TestRun<'p> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let run = self.run().with_events(Arc::new(counted));
+                let going = async {
+                    match begin {
+                        Some(request) => run.start(request).await,
+                        None => run.resume().await,
+                    }
+                };
                 tokio::select! {
                     biased;
                     () = told.notified() => None,
-                    ended = run.resume() => Some(ended.unwrap().outcome),
+                    ended = going => Some(ended.unwrap().outcome),
                 }
             })
         };
