@@ -319,7 +319,7 @@ impl ScoutAndWave {
             architect: LLMNode(Architect(workbench.clone())),
             suit: LogicNode(Suit(workbench.clone())),
             review: HumanNode(Review),
-            pending: LogicNode(Pending),
+            pending: LogicNode(Pending(workbench.clone())),
             solo: LLMNode(Solo),
             solo_failed: LogicNode(SoloFailed),
             agents: MapNode(Agents::default()),

@@ -24,14 +24,20 @@ pub struct Workbench {
     pub recorder: Option<Arc<Recorder>>,
 }
 
-/// The first command of a gate that failed.
+/// Why a gate does not pass.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{command}` fails:\n{said}")]
-pub struct GateFailure {
-    /// The command.
-    pub command: String,
-    /// The end of what it said.
-    pub said: String,
+pub enum GateFailure {
+    /// It has no command, so it would verify nothing.
+    #[error("there is no gate: name the commands that build and test the whole project, as `gate` under `## Waves`")]
+    Missing,
+    /// The first of its commands that failed.
+    #[error("`{command}` fails:\n{said}")]
+    Command {
+        /// The command.
+        command: String,
+        /// The end of what it said.
+        said: String,
+    },
 }
 
 impl Workbench {
@@ -43,28 +49,33 @@ impl Workbench {
         }
     }
 
-    /// What builds and tests the whole project, where its user says so: it is the gate then, whatever a plan says (TC-23).
-    pub fn configured_gate(&self) -> Option<Vec<Command>> {
-        let Toolchain { build_command, test_command, .. } = self.toolchain.as_ref()?;
+    /// The commands that build and test the whole project: those of its user if there are any, whatever a plan says (TC-23), and
+    /// the `planned` ones otherwise.
+    pub fn gate_of(&self, planned: &[Command]) -> Vec<Command> {
+        let Some(Toolchain { build_command, test_command, .. }) = &self.toolchain else { return planned.to_vec() };
         let mut gate = vec![Command(build_command.clone())];
         if build_command != test_command {
             gate.push(Command(test_command.clone()));
         }
-        Some(gate)
+        gate
     }
 
-    /// Runs a gate in a checkout of everything, command by command (SAW-48). The inner error is the first that failed.
+    /// Runs the gate of a plan in a checkout of everything, command by command (SAW-48). The inner error is why it does not pass.
     ///
     /// # Errors
     ///
     /// Where a command could not be run at all.
-    pub async fn gate(&self, commands: &[Command], checkout: &Path) -> Result<Result<(), GateFailure>, NodeError> {
+    pub async fn gate(&self, planned: &[Command], checkout: &Path) -> Result<Result<(), GateFailure>, NodeError> {
+        let commands = self.gate_of(planned);
+        if commands.is_empty() {
+            return Ok(Err(GateFailure::Missing));
+        }
         let toolchain = self.toolchain.clone().unwrap_or_default();
         let timeout_seconds = toolchain.test_timeout_seconds;
         let named = |(number, Command(command)): (usize, &Command)| {
             (format!("gate-{number}"), NamedCommand { timeout_seconds, ..NamedCommand::new(command.clone()) })
         };
-        let commands_by_name: BTreeMap<_, _> = (1..).zip(commands).map(named).collect();
+        let commands_by_name: BTreeMap<_, _> = (1..).zip(&commands).map(named).collect();
         let toolchain = Toolchain { commands: commands_by_name, ..toolchain };
         let (target, checkouts) = (&self.target_directory, &self.checkouts);
         let mut runner = Runner::with_weaker_isolation_if(toolchain, target, checkouts, self.accept_weaker_isolation)?;
@@ -72,7 +83,7 @@ impl Workbench {
             runner = runner.with_recorder(recorder.clone());
         }
         let checkout = Checkout::at(checkout);
-        for (number, command) in (1..).zip(commands) {
+        for (number, command) in (1..).zip(&commands) {
             let known = KnownTests { names: &[], test_path: "", implementation_path: None };
             let said = match runner.run_named(&format!("gate-{number}"), &checkout, known).await? {
                 TestRun::Ran(outcome) if outcome.all_passed() => continue,
@@ -82,7 +93,7 @@ impl Workbench {
                 TestRun::DidNotBuild { diagnostics } => diagnostics,
                 TestRun::Forged { tests } => tests.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
             };
-            return Ok(Err(GateFailure { command: command.to_string(), said }));
+            return Ok(Err(GateFailure::Command { command: command.to_string(), said }));
         }
         Ok(Ok(()))
     }

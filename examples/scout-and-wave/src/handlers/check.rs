@@ -22,7 +22,9 @@ impl LLMHandler<scout_and_wave::check> for Check {
         cx: &mut Cx<'_, scout_and_wave::check>,
     ) -> Route<scout_and_wave::check> {
         let (_, at) = cx.target().await?;
-        let suitability = judge(&reply.output, &files_at(cx.repository()?, at).await?);
+        let mut plan = reply.output;
+        plan.gate = self.0.gate_of(&plan.gate);
+        let suitability = judge(&plan, &files_at(cx.repository()?, at).await?);
         go_to(cx, State::Idle)?;
         goto!(cx, scout_and_wave::exit, SawResult::Checked { suitability })
     }

@@ -54,7 +54,7 @@ pub struct Review;
 pub struct Recover;
 
 /// Handler of `pending`.
-pub struct Pending;
+pub struct Pending(pub Arc<Workbench>);
 
 /// Handler of `solo`.
 pub struct Solo;

@@ -10,7 +10,7 @@ use crate::protocol::ownership::{self, Wave};
 use crate::protocol::report::Status;
 use crate::protocol::state::{BlockReason, State};
 use crate::request::Brief;
-use crate::workbench::refuse_changes;
+use crate::workbench::{GateFailure, refuse_changes};
 use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, text_at};
 
@@ -54,6 +54,9 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
         let mut problems: Vec<_> = missing_contracts(&read, wave).iter().map(ToString::to_string).collect();
         // SAW-74
         problems.extend(read.open_deviations().map(ToString::to_string));
+        if self.0.gate_of(&read.waves.gate).is_empty() {
+            problems.push(GateFailure::Missing.to_string());
+        }
         if !problems.is_empty() {
             let blocked = blocked(cx, number, BlockReason::Contract, &problems, executed)?;
             return goto!(cx, scout_and_wave::blocked_contract, blocked);

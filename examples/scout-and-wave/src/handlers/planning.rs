@@ -32,9 +32,7 @@ impl LLMHandler<scout_and_wave::scout> for Scout {
 impl LogicHandler<scout_and_wave::suit> for Suit {
     async fn run(&self, proposal: Proposal, cx: &mut Cx<'_, scout_and_wave::suit>) -> Route<scout_and_wave::suit> {
         let Proposal { mut plan, architecture, brief } = proposal;
-        if let Some(gate) = self.0.configured_gate() {
-            plan.gate = gate;
-        }
+        plan.gate = self.0.gate_of(&plan.gate);
         let document = cx.entry()?.document()?.clone();
         let (_, at) = cx.target().await?;
         let mut files = files_at(cx.repository()?, at).await?;

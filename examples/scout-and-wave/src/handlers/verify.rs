@@ -13,15 +13,14 @@ use interlocking::worktree::MergeError;
 impl LogicHandler<scout_and_wave::verify> for Verify {
     async fn run(&self, merged: Merged, cx: &mut Cx<'_, scout_and_wave::verify>) -> Route<scout_and_wave::verify> {
         let (merged, problem) = match with_target(merged, cx).await? {
-            (merged, None) => {
-                let gate = read(&merged, cx).await?.waves.gate;
+            (merged, Ok(read)) => {
                 let checkout = cx.fresh_checkout(merged.commit).await?;
-                match self.0.gate(&gate, checkout.path()).await? {
+                match self.0.gate(&read.waves.gate, checkout.path()).await? {
                     Ok(()) => return goto!(cx, scout_and_wave::verified, merged),
                     Err(failure) => (merged, failure.to_string()),
                 }
             }
-            (merged, Some(problem)) => (merged, problem),
+            (merged, Err(problem)) => (merged, problem),
         };
         // An earlier failure of the gate is recorded already.
         if cx.memory().state != State::Blocked(BlockReason::Verification) {
@@ -41,29 +40,30 @@ async fn read(merged: &Merged, cx: &Cx<'_, scout_and_wave::verify>) -> Result<Im
 }
 
 /// The merge, with others' commits on the target branch since the wave was launched, for example by a person who is asked about
-/// the wave: what lands is what was verified. If the two conflict, the reason is returned as well.
+/// the wave: what lands is what was verified. Beside it is the document in the merge, or the reason why the merge must not land: the
+/// two conflict, or the contracts are others, which a merge of an earlier execution may have brought, too.
 async fn with_target(
-    merged: Merged,
+    mut merged: Merged,
     cx: &mut Cx<'_, scout_and_wave::verify>,
-) -> Result<(Merged, Option<String>), NodeError> {
-    let (target, at) = cx.target().await?;
-    if !is_apart(cx.repository()?, at, merged.commit).await? {
-        return Ok((merged, None));
-    }
-    let wave = merged.wave;
-    let both = cx.worktree_of(STAGING).await?.merge(at, format!("Merge {target} into wave {wave}")).await;
-    let merged = match both {
-        Ok(commit) => Merged { commit, ..merged },
-        Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
-            let problem = format!(
-                "`{target}` has moved to {at} since wave {wave} was launched, and the two do not go together: {error}"
-            );
-            return Ok((merged, Some(problem)));
+) -> Result<(Merged, Result<Impl, String>), NodeError> {
+    let ((target, at), wave) = (cx.target().await?, merged.wave);
+    if is_apart(cx.repository()?, at, merged.commit).await? {
+        let both = cx.worktree_of(STAGING).await?.merge(at, format!("Merge {target} into wave {wave}")).await;
+        match both {
+            Ok(commit) => merged.commit = commit,
+            Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
+                let problem = format!(
+                    "`{target}` has moved to {at} since wave {wave} was launched, and the two do not go together: {error}"
+                );
+                return Ok((merged, Err(problem)));
+            }
+            Err(error) => return Err(error.into()),
         }
-        Err(error) => return Err(error.into()),
-    };
-    let is_as_frozen = read(&merged, cx).await?.contracts_hash == merged.contracts_hash;
+    }
+    // SAW-36
+    let read = read(&merged, cx).await?;
+    let is_as_frozen = read.contracts_hash == merged.contracts_hash;
     let changed =
         || format!("the contracts on `{target}` are not those that wave {wave} was made by: put them back there");
-    Ok((merged, (!is_as_frozen).then(changed)))
+    Ok((merged, if is_as_frozen { Ok(read) } else { Err(changed()) }))
 }

@@ -154,10 +154,7 @@ pub fn judge(plan: &Plan, files: &BTreeSet<String>) -> Suitability {
     let times = Times::of(plan);
     let checks: [(Precondition, Vec<String>); 5] = [
         (Precondition::FileDecomposition, decomposition(plan, files)),
-        (
-            Precondition::NoInvestigation,
-            plan.investigations.iter().map(|what| format!("to be found out first: {what}")).collect(),
-        ),
+        (Precondition::NoInvestigation, investigations(plan)),
         (Precondition::Interfaces, interfaces(plan)),
         (Precondition::Findings, findings(plan)),
         (Precondition::WorthIt, worth(&times)),
@@ -209,6 +206,13 @@ fn decomposition(plan: &Plan, files: &BTreeSet<String>) -> Vec<String> {
         }
     }
     reasons
+}
+
+fn investigations(plan: &Plan) -> Vec<String> {
+    let gate =
+        plan.gate.is_empty().then_some("the commands that build and test the whole project: the plan has no gate");
+    let open = plan.investigations.iter().map(String::as_str).chain(gate);
+    open.map(|what| format!("to be found out first: {what}")).collect()
 }
 
 fn interfaces(plan: &Plan) -> Vec<String> {

@@ -5,6 +5,7 @@ use crate::small::{passing, plan, project, script, second_turns, turns, two_wave
 use crate::stopped::edit;
 use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
+use interlocking::toolchain::{CommandLine, Toolchain};
 use interlocking::workspaces::FilePath;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::{ReviewAnswer, SawResult};
@@ -132,4 +133,38 @@ async fn a_plan_is_made_anew() {
     assert_eq!(test.states(), ["SCOUTING", "REVIEWED", "SCOUTING", "REVIEWED"]);
     assert!(project.file("main", DOCUMENT).starts_with("# IMPL: Two better files\n"));
     assert_eq!(project.git(&["log", "--format=%s", "main"]).lines().count(), 3);
+}
+
+/// TC-23: the user's own commands are the gate, whatever the plan says, and even if it has none.
+#[tokio::test]
+async fn a_configured_gate_counts_whatever_a_plan_says() {
+    let toolchain = Toolchain {
+        build_command: CommandLine::new("mine", &["build"]),
+        test_command: CommandLine::new("mine", &["test"]),
+        ..Toolchain::default()
+    };
+    let project = project().await;
+    TestRun::new(&project, script(&plan(), &[])).begin(scout()).await;
+    let recorder = passing();
+    let test = TestRun::of_another_run(&project, script(&plan(), &turns()), "r2").with_gate(&recorder);
+    let test = test.with_toolchain(toolchain.clone());
+    assert!(matches!(test.begin(wave()).await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { .. })), "{ended:?}");
+    let calls: Vec<_> = recorder.calls().iter().map(|call| call.command.to_string()).collect();
+    assert_eq!(calls, ["mine build", "mine test"]);
+
+    let mut plan = plan();
+    plan["gate"] = json!([]);
+    for (toolchain, verdict) in [(Some(toolchain), Verdict::Suitable), (None, Verdict::NotSuitable)] {
+        let project = crate::small::project().await;
+        let test = TestRun::new(&project, script(&plan, &[]));
+        let test = match toolchain {
+            Some(toolchain) => test.with_toolchain(toolchain),
+            None => test,
+        };
+        let ended = test.begin(Request::Check { task: TASK.to_owned() }).await;
+        let Outcome::Finished(SawResult::Checked { suitability }) = ended else { panic!("{ended:?}") };
+        assert_eq!(suitability.verdict, verdict);
+    }
 }

@@ -5,7 +5,7 @@ use crate::small::{passing, project};
 use crate::test_run::TestRun;
 use interlocking::agents::Script;
 use interlocking::prelude::*;
-use interlocking::toolchain::Recorder;
+use interlocking::toolchain::{CommandLine, Recorder, Toolchain};
 use scout_and_wave::graph::SawResult;
 use scout_and_wave::protocol::quick::QuickPlan;
 use scout_and_wave::quick::QuickStop;
@@ -85,6 +85,19 @@ async fn three_agents_land_without_a_document() {
     assert_eq!(own, ["command", "quick_check", "quick", "quick_merge", "quick_verify"]);
     assert_eq!(gate.calls().len(), 1, "the gate runs once, on everything");
     assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n");
+}
+
+/// TC-23: the user's own commands are the gate, whatever the declaration says.
+#[tokio::test]
+async fn a_configured_gate_counts_in_quick_mode_too() {
+    let (project, gate) = (project().await, passing());
+    let agents: [Does; 2] = [("A", &[("a.txt", "a")], true), ("B", &[("b.txt", "b")], true)];
+    let mine = CommandLine::new("mine", &["all"]);
+    let toolchain = Toolchain { build_command: mine.clone(), test_command: mine, ..Toolchain::default() };
+    let test = TestRun::new(&project, script(&agents)).with_gate(&gate).with_toolchain(toolchain);
+    let ended = test.begin(Request::Quick { plan: plan(declared(&["a.txt", "b.txt"])) }).await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::QuickComplete { .. })), "{ended:?}");
+    assert_eq!(gate.calls().iter().map(|call| call.command.to_string()).collect::<Vec<_>>(), ["mine all"]);
 }
 
 /// SAW-91: one agent or four are refused. SAW-93: so are two that own one file, before any is launched.

@@ -153,6 +153,23 @@ async fn a_missing_contract_stops_the_launch() {
     has_no_worktrees(&project);
 }
 
+/// SAW-31, SAW-48: a person has taken the gate out of the document, so nothing would be verified.
+#[tokio::test]
+async fn a_missing_gate_stops_the_launch() {
+    let project = project().await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let (gate, none) = ("gate:\n  - [build, all]\n  - [test, all]\n", "gate: []\n");
+    edit(&project, gate, none);
+    let (reason, problems) = blocks(&project, &test).await;
+    let said = "there is no gate: name the commands that build and test the whole project, as `gate` under `## Waves`";
+    assert_eq!((reason, problems), (BlockReason::Contract, vec![said.to_owned()]));
+    has_no_worktrees(&project);
+    edit(&project, none, gate);
+    let ended = test.unblock(json!("revised")).await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+}
+
 /// SAW-42, CON-102: the agent's prompt contains what a person wrote into its section.
 #[tokio::test]
 async fn an_agent_is_told_what_stands_in_the_document() {

@@ -109,6 +109,8 @@ fn p2_wants_nothing_to_be_found_out_first() {
     fails(Precondition::NoInvestigation, "to be found out first: why the parser is slow", |plan| {
         plan.investigations.push("why the parser is slow".to_owned());
     });
+    let gate = "to be found out first: the commands that build and test the whole project: the plan has no gate";
+    fails(Precondition::NoInvestigation, gate, |plan| plan.gate.clear());
 }
 
 /// SAW-07.

@@ -5,7 +5,7 @@ use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::answer::{answer, open_questions};
 use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
-use interlocking::toolchain::Recorder;
+use interlocking::toolchain::{Recorder, Toolchain};
 use interlocking::workspaces::FilePath;
 use scout_and_wave::graph::{BlockedQuestion, ReviewAnswer, SawResult, ScoutAndWave};
 use scout_and_wave::request::Request;
@@ -25,6 +25,8 @@ pub(crate) struct TestRun<'p> {
     agent: Arc<ScriptedAgent>,
     /// The stand-in for the gate's programs, if there is one.
     recorder: Option<Arc<Recorder>>,
+    /// The toolchain that the user has configured, if there is one.
+    toolchain: Option<Toolchain>,
     told: Arc<Mutex<Vec<Event>>>,
 }
 
@@ -32,7 +34,7 @@ impl<'p> TestRun<'p> {
     pub(crate) fn new(project: &'p Project, script: Script) -> Self {
         let agent = Arc::new(ScriptedAgent::new(script));
         let (journal, id) = (Arc::new(MemoryJournal::new()), RunId::DEFAULT);
-        Self { project, journal, id, agent, recorder: None, told: Arc::default() }
+        Self { project, journal, id, agent, recorder: None, toolchain: None, told: Arc::default() }
     }
 
     /// Another run on a project: it has no knowledge of the run before.
@@ -45,12 +47,17 @@ impl<'p> TestRun<'p> {
         Self { recorder: Some(recorder.clone()), ..self }
     }
 
+    /// The same with a toolchain that the user has configured.
+    pub(crate) fn with_toolchain(self, toolchain: Toolchain) -> Self {
+        Self { toolchain: Some(toolchain), ..self }
+    }
+
     fn run(&self) -> Run<ScoutAndWave> {
         let workspaces = self.project.workspaces();
         let workbench = Workbench {
             target_directory: self.project.place().join("target"),
             checkouts: workspaces.checkouts_of(&self.id),
-            toolchain: None,
+            toolchain: self.toolchain.clone(),
             accept_weaker_isolation: true,
             recorder: self.recorder.clone(),
         };
