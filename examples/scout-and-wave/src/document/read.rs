@@ -119,6 +119,11 @@ impl Impl {
         }
     }
 
+    /// Whether both documents have the same plan: the same ownership of files, gate, contracts and prompts.
+    pub fn has_plan_of(&self, other: &Self) -> bool {
+        (&self.waves, &self.contracts_hash, &self.prompts) == (&other.waves, &other.contracts_hash, &other.prompts)
+    }
+
     /// A wave by its number.
     pub fn wave(&self, number: u32) -> Option<&Wave> {
         self.waves.waves.get(usize::try_from(number.checked_sub(self.waves.first)?).ok()?)

@@ -93,14 +93,16 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
     }
 }
 
-/// The agents of a wave that was launched before that have completed and committed all of their work.
+/// The agents of a wave that was launched before that have completed and committed all of their work. An agent that was alone
+/// always works again.
 async fn done(
     executed: Option<Executed>,
     document: &FilePath,
     cx: &mut Cx<'_, scout_and_wave::pending>,
 ) -> Result<Vec<Done>, NodeError> {
-    let Some(Executed { facts, .. }) = executed else { return Ok(Vec::new()) };
-    // Their reports are in the document where they were written.
+    let of_several = executed.filter(|executed| executed.launch.only().is_none());
+    let Some(Executed { facts, .. }) = of_several else { return Ok(Vec::new()) };
+    // Their reports are in the document where they were written: an agent that is not alone does not work there.
     let staging = cx.worktree_of(STAGING).await?;
     let read = Impl::read(document.as_str(), &text_of(&staging, document).await?)?;
     let done = facts.into_iter().filter_map(|(post, facts)| {

@@ -39,7 +39,9 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
             let waves = landed.wave_count();
             return goto!(cx, scout_and_wave::exit, SawResult::Complete { waves, commit: base });
         };
-        let Some((staging, read)) = staging_of(&run, base, cx).await? else {
+        let left = staging_of(&run, base, cx).await?;
+        // An agent that is alone works beside the document there, so the plan in it counts only if it is the one on the target.
+        let Some((staging, read)) = left.filter(|(_, read)| read.has_plan_of(&landed)) else {
             clear_up(&run, cx).await?;
             return goto!(cx, scout_and_wave::pending, Next::wave(number));
         };

@@ -251,6 +251,55 @@ async fn a_solo_waves_gate_fails() {
     assert_eq!(project.file("main", "shared.txt"), "put right\n");
 }
 
+/// Turns of agent A that write into the document, and how: committed without a report, not committed, and so that it cannot be read.
+fn writers_of_the_document() -> [Turn; 3] {
+    let forge = vec!["sed", "-i", "s/\\[build, all\\]/[forged]/", DOCUMENT];
+    let mut without_report = alone("A", "a.txt");
+    without_report.actions.insert(0, forge.clone());
+    without_report.report["verification"] = json!("all is well");
+    let mut not_committed = alone("A", "a.txt");
+    not_committed.actions.push(forge);
+    let mut unreadable = without_report.clone();
+    unreadable.actions[0] = vec!["write", DOCUMENT];
+    [without_report, not_committed, unreadable]
+}
+
+/// SAW-16, SAW-31: a person goes on with an agent's work. What the agent has written into the document does not land, and is not
+/// followed: the gate is the planned one, in its wave and in the next.
+#[tokio::test]
+async fn what_a_solo_agent_has_written_into_the_document_counts_for_nothing() {
+    for first in writers_of_the_document() {
+        let project = project().await;
+        let (recorder, actions) = (passing(), first.actions.clone());
+        let test = TestRun::new(&project, script(&solo_plan(), &[first, alone("B", "b.txt")])).with_gate(&recorder);
+        let (reason, _) = is_blocked(&project, &test).await;
+        assert_eq!(reason, BlockReason::AgentFailure);
+        let planned = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
+        is_complete(&test.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
+        let calls: Vec<_> = recorder.calls().iter().map(|call| call.command.to_string()).collect();
+        assert_eq!(calls, ["build all", "test all", "build all", "test all"], "{actions:?}");
+        assert!(Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap().has_plan_of(&planned), "{actions:?}");
+        assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
+    }
+}
+
+/// SAW-16, SAW-45: an agent that cannot implement a contract has also made the document unreadable. With the revised contract it
+/// works again, on the document of the target branch.
+#[tokio::test]
+async fn a_solo_agent_that_breaks_the_document_works_again() {
+    let project = project().await;
+    let mut first = alone("A", "a.txt");
+    first.actions.insert(0, vec!["write", DOCUMENT]);
+    first.report["status"] = json!("blocked");
+    first.report["interface_deviations"] =
+        json!([{ "description": "`greet` needs a name", "downstream_action_required": false, "affects": [] }]);
+    let (test, reason, _) = first_does(&project, first, vec![alone("A", "a.txt")]).await;
+    assert_eq!(reason, BlockReason::Contract);
+    edit(&project, "fn greet()", "fn greet(name)");
+    is_complete(&test.unblock(json!("revised")).await);
+    assert_eq!(test.unplayed(), 0);
+}
+
 /// SAW-105, CON-153: killed after any node has ended or noted something, the run reaches the same result.
 #[tokio::test]
 async fn a_solo_wave_that_is_killed_anywhere_comes_to_the_same() {

@@ -190,8 +190,12 @@ async fn in_staging(
     let (base, document) = (only.base, &only.document);
     let planned = text_at(cx.repository()?, base, document).await?;
     let mut staging = cx.worktree_of(STAGING).await?;
-    if let Some(planned) = planned.filter(|_| before.is_some_and(|before| before.touched.contains(document.as_str()))) {
-        // Only the orchestrator writes the document, so other changes to it are reverted.
+    // Only the orchestrator writes the document, so what the agent wrote there is reverted. If the agent has not reported, nothing
+    // else was written there.
+    let is_agents = before.is_none_or(|Facts { touched, uncommitted, .. }| {
+        [touched, uncommitted].iter().any(|files| files.contains(document.as_str()))
+    });
+    if let Some(planned) = planned.filter(|_| is_agents) {
         staging.write_file(document.in_repository(), planned).await?;
     }
     let committed = staging.commit(format!("fix: {}, by hand", only.post.label())).await?;
