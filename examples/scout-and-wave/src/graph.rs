@@ -66,6 +66,9 @@ pub struct Launch {
     pub contracts_hash: String,
     /// The assignment of each agent.
     pub assignments: Vec<Assignment>,
+    /// The agents that do not work, as the wave goes on without them by a person's decision.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub descoped: BTreeSet<AgentLetter>,
 }
 
 impl Launch {
@@ -75,6 +78,11 @@ impl Launch {
             [only] => Some(only),
             _ => None,
         }
+    }
+
+    /// The assignments of the agents that work.
+    pub fn working(&self) -> impl Iterator<Item = &Assignment> {
+        self.assignments.iter().filter(|assignment| !self.descoped.contains(&assignment.post.agent))
     }
 }
 
@@ -144,9 +152,6 @@ pub struct Executed {
     pub launch: Launch,
     /// The branch and worktree of each agent that has ended.
     pub facts: Vec<(Post, Facts)>,
-    /// The agents without which the wave goes on, by a person's decision.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub descoped: BTreeSet<AgentLetter>,
 }
 
 /// A wave that is merged on the staging branch.

@@ -97,6 +97,16 @@ pub enum AgentFailureAnswer {
     Stop,
 }
 
+impl AgentFailureAnswer {
+    /// The agents that it names.
+    pub fn agents(&self) -> &[AgentLetter] {
+        match self {
+            Self::Rerun { agents } | Self::Fixed { agents } | Self::Descope { agents } => agents,
+            Self::Stop => &[],
+        }
+    }
+}
+
 /// What is to become of a wave whose plan does not hold (SAW-45).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -13,6 +13,7 @@ use crate::protocol::report::CompletionReport;
 use crate::protocol::state::State;
 use crate::protocol::suitability::Suitability;
 use askama::Template;
+use interlocking::document::markdown::Section;
 use interlocking::document::{Document, Problems, Source};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -95,12 +96,22 @@ pub fn with_report(file: &str, text: &str, post: &Post, report: &CompletionRepor
 }
 
 /// The text with a list added to the section of reports, such as files that agents touched and did not report (SAW-114). Each
-/// item is one line there.
+/// item is one line there. If the section has a list with that heading, for example of a run whose journal is lost, the text
+/// stays as it is.
 ///
 /// # Errors
 ///
 /// [`WriteError`].
 pub fn with_list(file: &str, text: &str, heading: &str, lines: &[String]) -> Result<String, WriteError> {
+    let sections = Sections::of(file, text);
+    let reports = sections.section(REPORTS, &mut Problems::of(file));
+    let is_known = |section: &Section<'_>| {
+        let is_inside = reports.is_some_and(|reports| reports.range.contains(&section.range.start));
+        is_inside && section.heading.level == 3 && section.heading.text == heading
+    };
+    if sections.all().any(is_known) {
+        return Ok(text.to_owned());
+    }
     let lines: String = lines.iter().map(|line| format!("- {}\n", one_line(line))).collect();
     at_the_end_of_reports(file, text, &format!("### {heading}\n\n{lines}"))
 }

@@ -2,7 +2,7 @@
 
 use super::reports::{incomplete, record};
 use super::{Agents, WaveWorktrees, blocked, go_to};
-use crate::graph::{Agent, Executed, Launch, scout_and_wave};
+use crate::graph::{Agent, Assignment, Executed, Launch, scout_and_wave};
 use crate::protocol::agent::Post;
 use crate::protocol::invariant::unreported;
 use crate::protocol::state::{BlockReason, State};
@@ -22,10 +22,10 @@ impl MapHandler<scout_and_wave::agents> for Agents {
         launch: &Launch,
         _: &mut Cx<'_, scout_and_wave::agents>,
     ) -> Result<Vec<Item<Agent>>, NodeError> {
-        let assignments = launch.assignments.iter();
-        Ok(assignments
-            .map(|assignment| Item::new(assignment.clone()).with_key(assignment.post.key(assignment.generation)))
-            .collect())
+        let item = |assignment: &Assignment| {
+            Item::new(assignment.clone()).with_key(assignment.post.key(assignment.generation))
+        };
+        Ok(launch.working().map(item).collect())
     }
 
     async fn gather(
@@ -35,6 +35,10 @@ impl MapHandler<scout_and_wave::agents> for Agents {
         cx: &mut Cx<'_, scout_and_wave::agents>,
     ) -> Route<scout_and_wave::agents> {
         let worktrees = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // Nobody waits for the worktree of an agent that does not work.
+        for agent in &launch.descoped {
+            worktrees.note_made(&Post { wave: launch.wave, agent: agent.clone() }.label());
+        }
         let (mut done, mut problems) = (Vec::new(), Vec::new());
         while let Some(child) = children.any().await {
             match child.result {
@@ -59,7 +63,7 @@ impl MapHandler<scout_and_wave::agents> for Agents {
         problems.extend(incomplete.problems);
         let wave = launch.wave;
         let facts = done.into_iter().map(|done| (done.post, done.facts)).collect();
-        let executed = Executed { launch, facts, descoped: Default::default() };
+        let executed = Executed { launch, facts };
         if incomplete.is_contract {
             let blocked = blocked(cx, wave, BlockReason::Contract, &problems, Some(executed))?;
             return goto!(cx, scout_and_wave::blocked_contract, blocked);

@@ -1,8 +1,10 @@
 //! Merges the branches of a wave on the staging branch.
 
-use super::staging::STAGING;
+use super::staging::{STAGING, change_document};
 use super::{Merge, blocked};
+use crate::document;
 use crate::graph::{Executed, Merged, scout_and_wave};
+use crate::protocol::agent::AgentLetter;
 use crate::protocol::invariant::{Invariant, Violation};
 use crate::protocol::prediction::Facts;
 use crate::protocol::state::BlockReason;
@@ -12,7 +14,16 @@ use interlocking::worktree::MergeError;
 
 impl LogicHandler<scout_and_wave::merge> for Merge {
     async fn run(&self, executed: Executed, cx: &mut Cx<'_, scout_and_wave::merge>) -> Route<scout_and_wave::merge> {
-        let Executed { launch, facts, descoped } = executed;
+        let Executed { launch, facts } = executed;
+        if !launch.descoped.is_empty() {
+            let wave = launch.wave;
+            change_document(cx, &format!("docs: agents of wave {wave} are descoped"), |file, text| {
+                let line = |letter: &AgentLetter| format!("Agent {letter}: nothing of it is merged");
+                let lines: Vec<_> = launch.descoped.iter().map(line).collect();
+                document::with_list(file, text, &format!("Wave {wave} - Descoped"), &lines)
+            })
+            .await?;
+        }
         for (post, Facts { head, .. }) in &facts {
             let mut staging = cx.worktree_of(STAGING).await?;
             let before = staging.head();
@@ -24,7 +35,7 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
                     let wave = launch.wave;
                     let what = format!("{} cannot be merged: {error}", post.label());
                     let problem = Violation { invariant: Invariant::I1, what };
-                    let executed = Executed { launch, facts: facts.clone(), descoped };
+                    let executed = Executed { launch, facts: facts.clone() };
                     let blocked = blocked(cx, wave, BlockReason::Ownership, &[problem], Some(executed))?;
                     return goto!(cx, scout_and_wave::blocked_contract, blocked);
                 }

@@ -4,7 +4,7 @@ use super::staging::{STAGING, text_of};
 use super::{Pending, blocked, go_to};
 use crate::document::Impl;
 use crate::graph::{Assignment, Done, Draft, Executed, Launch, Next, ReviewQuestion, Sent, scout_and_wave};
-use crate::protocol::agent::Post;
+use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::invariant::{Invariant, Violation};
 use crate::protocol::ownership::{self, Wave};
 use crate::protocol::report::Status;
@@ -13,6 +13,7 @@ use crate::request::Brief;
 use crate::workbench::{GateFailure, refuse_changes};
 use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, text_at};
+use std::collections::BTreeSet;
 
 impl LogicHandler<scout_and_wave::pending> for Pending {
     async fn run(
@@ -57,6 +58,11 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
         if self.0.gate_of(&read.waves.gate).is_empty() {
             problems.push(GateFailure::Missing.to_string());
         }
+        let descoped = executed.as_ref().map(|executed| still_descoped(executed, wave)).unwrap_or_default();
+        if !descoped.is_empty() && descoped.len() == wave.agents.len() {
+            problems
+                .push(format!("every agent of wave {number} is descoped: give the wave another one, or stop the run"));
+        }
         if !problems.is_empty() {
             let blocked = blocked(cx, number, BlockReason::Contract, &problems, executed)?;
             return goto!(cx, scout_and_wave::blocked_contract, blocked);
@@ -78,19 +84,25 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
             Ok::<_, NodeError>(Assignment { post, generation, wave_size, base, document, section, kept })
         });
         let assignments = assignments.collect::<Result<Vec<_>, _>>()?;
-        for Assignment { post, generation, section, .. } in &assignments {
+        // SAW-36: the contracts are frozen from here on.
+        let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments, descoped };
+        for Assignment { post, generation, section, .. } in launch.working() {
             let (label, sent) = (post.label(), Sent { generation: *generation, section: section.clone(), base });
             cx.update_memory(move |progress| _ = progress.sent.insert(label.clone(), sent.clone()));
         }
         cx.worktree_of(STAGING).await?.reset(base).await?;
         go_to(cx, State::WaveExecuting)?;
-        // SAW-36: the contracts are frozen from here on.
-        let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments };
         match launch.only() {
             Some(_) => goto!(cx, scout_and_wave::solo, launch),
             None => goto!(cx, scout_and_wave::agents, launch),
         }
     }
+}
+
+/// The descoped agents of a wave that was launched before that the wave still has.
+fn still_descoped(executed: &Executed, wave: &Wave) -> BTreeSet<AgentLetter> {
+    let agents = wave.agents.iter().map(|files| &files.agent);
+    agents.filter(|agent| executed.launch.descoped.contains(agent)).cloned().collect()
 }
 
 /// The agents of a wave that was launched before that have completed and committed all of their work. An agent that was alone

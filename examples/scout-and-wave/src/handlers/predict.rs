@@ -47,9 +47,8 @@ impl LogicHandler<scout_and_wave::predict> for Predict {
             }
         }
         let conflicts = predict(reported);
-        let heading = format!("Wave {} - Discrepancies", launch.wave);
-        // A run whose journal is lost may have written them already.
-        if !noted.is_empty() && !text.contains(&heading) {
+        if !noted.is_empty() {
+            let heading = format!("Wave {} - Discrepancies", launch.wave);
             let lines: Vec<_> = noted.iter().map(|(post, said)| format!("Agent {}: {said}", post.agent)).collect();
             let text = document::with_list(file.as_str(), &text, &heading, &lines)?;
             staging.write_file(file.in_repository(), text).await?;

@@ -71,9 +71,10 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
         // The reports, and everything that was merged.
         cx.worktree_of(STAGING).await?.reset(staging).await?;
         let is_whole = facts.len() == assignments.len();
-        let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments };
+        let descoped = Default::default();
+        let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments, descoped };
         let is_alone = launch.only().is_some();
-        let executed = Executed { launch, facts, descoped: Default::default() };
+        let executed = Executed { launch, facts };
         if !is_whole {
             // Agents that have not completed their work begin again, under their old names.
             clear_up(&run, cx).await?;

@@ -213,6 +213,8 @@ async fn discrepancies_are_listed_in_the_document() {
     first.report["files_created"] = json!(["a.txt", "shared.txt"]);
     let mut second = turn("B", "b.txt");
     second.report["files_created"] = json!([]);
+    // An agent's words are no list.
+    second.report["notes"] = json!("### Wave 1 - Discrepancies\n\nWave 1 - Discrepancies: none");
     let test = TestRun::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
     assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     let ended = test.approve().await;

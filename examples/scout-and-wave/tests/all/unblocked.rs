@@ -1,6 +1,6 @@
 //! How a person resolves a blocked wave.
 
-use crate::project::git;
+use crate::project::{Project, git};
 use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
 use crate::stopped::edit;
 use crate::test_run::{DOCUMENT, TestRun};
@@ -11,6 +11,7 @@ use scout_and_wave::document::Impl;
 use scout_and_wave::graph::{ReviewAnswer, SawResult};
 use scout_and_wave::protocol::state::BlockReason;
 use serde_json::json;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,14 +20,14 @@ fn with_another(first: Turn) -> [Turn; 3] {
     [first, turn("B", "b.txt"), turn("A", "a.txt")]
 }
 
-fn partial() -> Turn {
+pub(crate) fn partial() -> Turn {
     let mut first = turn("A", "a.txt");
     first.report["status"] = json!("partial");
     first.actions = vec![vec!["write", "draft.txt"], vec!["commit"]];
     first
 }
 
-fn is_complete(ended: &Outcome<SawResult>) {
+pub(crate) fn is_complete(ended: &Outcome<SawResult>) {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
@@ -60,16 +61,44 @@ async fn a_person_finishes_an_agents_work() {
     let (reason, problems) = is_blocked(&project, &test).await;
     assert_eq!((reason, problems.len()), (BlockReason::AgentFailure, 1));
     assert!(problems[0].starts_with("wave1-agent-a: I5 is broken: agent A did not commit `a.txt`; "), "{problems:?}");
-    let listed = project.git(&["worktree", "list", "--porcelain"]);
-    let of_agent = listed.split("\n\n").find(|entry| entry.ends_with("branch refs/heads/wave1-agent-a")).unwrap();
-    let own = std::path::Path::new(of_agent.lines().next().unwrap().strip_prefix("worktree ").unwrap());
-    assert_eq!(git(own, &["status", "--porcelain"]), "?? a.txt\n");
-    git(own, &["add", "."]);
-    git(own, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "By hand"]);
+    let own = worktree_of_a(&project);
+    assert_eq!(git(&own, &["status", "--porcelain"]), "?? a.txt\n");
+    git(&own, &["add", "."]);
+    git(&own, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "By hand"]);
     is_complete(&test.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
     assert!(project.file("main", DOCUMENT).contains("A person has finished this by hand.\n"));
     assert_eq!(test.started().iter().filter(|node| *node == "implement").count(), 2);
+}
+
+/// The worktree of agent A.
+fn worktree_of_a(project: &Project) -> PathBuf {
+    let listed = project.git(&["worktree", "list", "--porcelain"]);
+    let of_agent = listed.split("\n\n").find(|entry| entry.ends_with("branch refs/heads/wave1-agent-a")).unwrap();
+    PathBuf::from(of_agent.lines().next().unwrap().strip_prefix("worktree ").unwrap())
+}
+
+/// SAW-17, SAW-43: a person says that an agent's work is finished, and has not committed all of it. The files are named and kept,
+/// and nothing is merged before they are committed or removed.
+#[tokio::test]
+async fn a_person_who_forgets_to_commit_is_asked_again() {
+    let project = project().await;
+    let mut first = turn("A", "a.txt");
+    first.actions.push(vec!["write", "left.txt"]);
+    let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&passing());
+    is_blocked(&project, &test).await;
+    let own = worktree_of_a(&project);
+    std::fs::write(own.join("a.txt"), "by hand\n").unwrap();
+    let ended = test.unblock(json!({ "fixed": { "agents": ["A"] } })).await;
+    assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
+    let said =
+        "the worktree of `wave1-agent-a` has changes that are not committed: commit or remove `a.txt`, `left.txt`";
+    assert_eq!(test.question().await.problems.last().unwrap(), said);
+    assert_eq!(project.git(&["log", "--all", "--merges", "--format=%s"]), "");
+    std::fs::remove_file(own.join("left.txt")).unwrap();
+    git(&own, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "By hand"]);
+    is_complete(&test.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
+    assert_eq!(project.file("main", "a.txt"), "by hand\n");
 }
 
 /// SAW-43: the wave goes on without an agent. Its lines are not added, and the document says so. An answer that names no agent of

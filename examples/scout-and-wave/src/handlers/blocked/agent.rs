@@ -11,7 +11,8 @@ use crate::protocol::report::{CompletionReport, ReportedCommit, Status, Verifica
 use crate::protocol::state::State;
 use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, in_repository, text_at, touched_paths};
-use interlocking::worktree::{CommitId, FileChange, FileChangeKind};
+use interlocking::worktree::{CommitId, FileChange, FileChangeKind, WorktreeEntry};
+use std::collections::BTreeSet;
 
 impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
     async fn ask(
@@ -43,20 +44,16 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
         cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
     ) -> Route<scout_and_wave::blocked_agent> {
         let mut executed = blocked.executed.clone().ok_or("a wave without a launch is blocked by its agents")?;
-        let agents = match &answer {
-            AgentFailureAnswer::Stop => return stop(blocked, cx),
-            AgentFailureAnswer::Rerun { agents }
-            | AgentFailureAnswer::Fixed { agents }
-            | AgentFailureAnswer::Descope { agents } => agents.clone(),
-        };
         let is_of_wave =
             |letter: &&AgentLetter| executed.launch.assignments.iter().any(|sent| sent.post.agent == **letter);
-        if let Some(stranger) = agents.iter().find(|letter| !is_of_wave(letter)) {
+        if let Some(stranger) = answer.agents().iter().find(|letter| !is_of_wave(letter)) {
             return again(blocked, [format!("wave {} has no agent {stranger}", executed.launch.wave)], cx);
         }
         match answer {
-            AgentFailureAnswer::Rerun { .. } => {
+            AgentFailureAnswer::Stop => return stop(blocked, cx),
+            AgentFailureAnswer::Rerun { agents } => {
                 let mut launch = executed.launch;
+                launch.descoped.retain(|letter| !agents.contains(letter));
                 for sent in launch.assignments.iter_mut().filter(|sent| agents.contains(&sent.post.agent)) {
                     sent.generation += 1;
                     let (label, generation) = (sent.post.label(), sent.generation);
@@ -73,25 +70,17 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
                     None => goto!(cx, scout_and_wave::agents, launch),
                 };
             }
-            AgentFailureAnswer::Fixed { .. } => match fixed(executed, &agents, cx).await? {
+            AgentFailureAnswer::Fixed { agents } => match fixed(executed, &agents, cx).await? {
                 Ok(with_fixed) => executed = with_fixed,
                 Err(problem) => return again(blocked, [problem], cx),
             },
-            AgentFailureAnswer::Descope { .. } => {
+            AgentFailureAnswer::Descope { agents } => {
                 executed.facts.retain(|(post, _)| !agents.contains(&post.agent));
-                executed.descoped.extend(agents.iter().cloned());
-                if executed.launch.assignments.iter().all(|sent| executed.descoped.contains(&sent.post.agent)) {
+                executed.launch.descoped.extend(agents);
+                if executed.launch.working().next().is_none() {
                     return again(blocked, ["no agent would be left: stop the run instead".to_owned()], cx);
                 }
-                let wave = executed.launch.wave;
-                change_document(cx, &format!("docs: agents of wave {wave} are descoped"), |file, text| {
-                    let lines: Vec<_> =
-                        agents.iter().map(|letter| format!("Agent {letter}: nothing of it is merged")).collect();
-                    document::with_list(file, text, &format!("Wave {wave} - Descoped"), &lines)
-                })
-                .await?;
             }
-            AgentFailureAnswer::Stop => return stop(blocked, cx),
         }
         let undecided = undecided(&executed, cx).await?;
         if !undecided.is_empty() {
@@ -127,8 +116,7 @@ async fn undecided(
         executed.facts.iter().any(|(known, _)| known == post)
             && read.report(&post.agent).is_some_and(|report| report.status == Status::Complete)
     };
-    let posts = executed.launch.assignments.iter().map(|sent| &sent.post);
-    let undecided = posts.filter(|post| !executed.descoped.contains(&post.agent) && !is_complete(post));
+    let undecided = executed.launch.working().map(|sent| &sent.post).filter(|post| !is_complete(post));
     Ok(undecided.map(|post| format!("agent {} has not completed its work: name it, too", post.agent)).collect())
 }
 
@@ -151,8 +139,15 @@ async fn fixed(
         let Some((facts, changes)) = found else {
             return Ok(Err(format!("there is no branch `{}`", post.label())));
         };
+        if !facts.uncommitted.is_empty() {
+            let files: Vec<_> = facts.uncommitted.iter().map(|file| format!("`{file}`")).collect();
+            let (label, files) = (post.label(), files.join(", "));
+            return Ok(Err(format!(
+                "the worktree of `{label}` has changes that are not committed: commit or remove {files}"
+            )));
+        }
         reports.push((post.clone(), report_by_hand(post.place(size).worktree, facts.head, &changes)?));
-        executed.descoped.remove(letter);
+        executed.launch.descoped.remove(letter);
         executed.facts.retain(|(known, _)| *known != post);
         executed.facts.push((post, facts));
     }
@@ -166,7 +161,7 @@ async fn fixed(
     Ok(Ok(executed))
 }
 
-/// The work on the branch of an agent, if the branch exists.
+/// The work on the branch of an agent, if the branch exists, and the state of its worktree, if that exists.
 async fn on_branch(
     post: &Post,
     base: CommitId,
@@ -176,7 +171,12 @@ async fn on_branch(
     in_repository(cx.repository()?, move |repository| {
         let Some(head) = repository.branch_head(&branch)? else { return Ok(None) };
         let changes = repository.diff(base, head)?;
-        Ok(Some((Facts { base, head, touched: touched_paths(&changes), uncommitted: Default::default() }, changes)))
+        let is_there = |entry: &WorktreeEntry| entry.branch.as_ref() == Some(&branch) && !entry.is_missing;
+        let uncommitted = match repository.worktrees()?.into_iter().find(is_there) {
+            Some(entry) => touched_paths(&repository.open_worktree(entry.path)?.diff_since(head)?),
+            None => BTreeSet::new(),
+        };
+        Ok(Some((Facts { base, head, touched: touched_paths(&changes), uncommitted }, changes)))
     })
     .await
 }
