@@ -1,5 +1,6 @@
 //! Whether the next wave may begin, and the assignment of each of its agents.
 
+use super::recover::clear_up;
 use super::staging::{STAGING, text_of};
 use super::{Pending, blocked, go_to};
 use crate::document::Impl;
@@ -9,7 +10,7 @@ use crate::protocol::invariant::{Invariant, Violation};
 use crate::protocol::ownership::{self, Wave};
 use crate::protocol::report::Status;
 use crate::protocol::state::{BlockReason, State};
-use crate::request::Brief;
+use crate::request::{Brief, Request};
 use crate::workbench::{GateFailure, refuse_changes};
 use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, text_at};
@@ -23,6 +24,10 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
     ) -> Route<scout_and_wave::pending> {
         let document = cx.entry()?.document()?.clone();
         let repository = cx.repository()?;
+        if let Request::Recover { run, .. } = cx.entry()?.clone() {
+            // The branches of its agents have the names that the agents of this run are to have. Their work is in this node's input.
+            clear_up(&run, cx).await?;
+        }
         // SAW-111
         refuse_changes(repository.clone(), &format!("wave {number}")).await?;
         let (target, base) = cx.target().await?;

@@ -39,10 +39,10 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
             let waves = landed.wave_count();
             return goto!(cx, scout_and_wave::exit, SawResult::Complete { waves, commit: base });
         };
+        // `pending` removes what is not needed of that run: until this node's outcome is recorded, it can begin again.
         let left = staging_of(&run, base, cx).await?;
         // An agent that is alone works beside the document there, so the plan in it counts only if it is the one on the target.
         let Some((staging, read)) = left.filter(|(_, read)| read.has_plan_of(&landed)) else {
-            clear_up(&run, cx).await?;
             return goto!(cx, scout_and_wave::pending, Next::wave(number));
         };
         let (mut assignments, mut facts) = (Vec::new(), Vec::new());
@@ -62,7 +62,6 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
             assignments.push(Assignment { post, generation: 1, wave_size, base, document, section, kept: None });
         }
         if facts.is_empty() {
-            clear_up(&run, cx).await?;
             return goto!(cx, scout_and_wave::pending, Next::wave(number));
         }
         // An agent that has reported was launched, so the document was approved.
@@ -77,7 +76,6 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
         let executed = Executed { launch, facts };
         if !is_whole {
             // Agents that have not completed their work begin again, under their old names.
-            clear_up(&run, cx).await?;
             return goto!(cx, scout_and_wave::pending, Next { wave: number, executed: Some(executed) });
         }
         go_to(cx, State::WaveExecuting)?;

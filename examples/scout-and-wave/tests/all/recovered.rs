@@ -145,6 +145,31 @@ async fn a_solo_wave_is_recovered() {
     }
 }
 
+/// SAW-43, SAW-105: what the lost run has left cannot be removed completely. Once it can, the run goes on: the agent that was done
+/// does not work again.
+#[tokio::test]
+async fn work_that_is_done_is_known_until_the_wave_goes_on_with_it() {
+    let project = project().await;
+    let mut first = turn("A", "a.txt");
+    first.report["status"] = json!("partial");
+    let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")]));
+    is_blocked(&project, &test).await;
+    drop(test);
+    // As while a git program changes the branch.
+    let lock = project.root().join(".git/refs/heads/wave1-agent-a.lock");
+    std::fs::write(&lock, "").unwrap();
+    let again = TestRun::of_another_run(&project, script_again(&plan(), &turns()), "r2").with_gate(&passing());
+    let ended = again.begin(recover()).await;
+    assert!(matches!(ended, Outcome::Failed(_)), "{ended:?}");
+    let branches = project.git(&["branch", "--format=%(refname:short)"]);
+    assert!(branches.contains("wave1-agent-a") && !branches.contains("wave1-agent-b"), "{branches}");
+    std::fs::remove_file(&lock).unwrap();
+    let ended = again.retry().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    assert_eq!(count(&again.started(), "implement"), 1);
+    assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
+}
+
 /// SAW-16, SAW-105: an agent that works beside the document has written a gate and its own report into it. The run that goes on
 /// follows the plan on the target branch, and the agent works again.
 #[tokio::test]
