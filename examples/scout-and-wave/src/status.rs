@@ -4,8 +4,8 @@ use clap::Args;
 use interlocking::cli::{CommandContext, CommandError, CommonArguments, Exit, sanitized};
 use interlocking::run_id::RunId;
 use interlocking::runtime::journal::Origin;
-use interlocking::runtime::journal::account::{ExecutionState, RunAccount, RunState, account};
-use scout_and_wave::graph::Progress;
+use interlocking::runtime::journal::account::{ExecutionAccount, ExecutionState, RunAccount, RunState, account};
+use scout_and_wave::graph::{Progress, Sent};
 use scout_and_wave::protocol::agent::Post;
 use serde::Serialize;
 use serde_json::Value;
@@ -108,17 +108,24 @@ impl StatusReport {
         });
         // The last run of each agent counts.
         let children: BTreeMap<_, _> = children.collect();
-        let names = match wave {
+        // What an agent that is alone has done since its wave was launched.
+        let is_launch =
+            |execution: &&ExecutionAccount| execution.by.node == "pending" && execution.state == ExecutionState::Done;
+        let since = account.executions.iter().rev().take_while(|execution| !is_launch(execution));
+        let solo = since.filter(|execution| execution.by.node == "solo").map(|execution| execution.state).next();
+        let alone = solo.map_or("waiting", solo_state);
+        let agents = match wave {
             Some(wave) => {
                 let of_wave = format!("wave{wave}-agent-");
-                sent.into_keys().filter(|label| label.starts_with(&of_wave)).collect()
+                let agent = |(name, Sent { generation, .. }): (String, Sent)| {
+                    // Another run has sent it, and this one goes on with its work.
+                    let without_run = if generation == 0 { RunState::Finished.name() } else { alone };
+                    Agent { stands: children.get(&name).copied().unwrap_or(without_run), name }
+                };
+                sent.into_iter().filter(|(label, _)| label.starts_with(&of_wave)).map(agent).collect()
             }
-            None => children.keys().cloned().collect::<Vec<_>>(),
+            None => children.into_iter().map(|(name, stands)| Agent { name, stands }).collect(),
         };
-        let solo = account.executions.iter().rev().find(|execution| execution.by.node == "solo");
-        let solo = solo.map_or("waiting", |execution| solo_state(execution.state));
-        let agents = names.into_iter().map(|name| Agent { stands: children.get(&name).copied().unwrap_or(solo), name });
-        let agents = agents.collect();
         let questions = account.open_questions().into_iter();
         let waits_for = questions.map(|open| Question { node: open.by.node, question: open.question }).collect();
         Ok(Self {

@@ -2,7 +2,7 @@
 
 use crate::project::{Project, git};
 use crate::small::{plan, project, text, turn, turns};
-use crate::solo::{alone, solo_plan};
+use crate::solo::{alone, solo_before_others, solo_plan};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -78,8 +78,13 @@ impl Place {
 
     /// Approves a run whose gate passes, as far as it goes, and gives the exit code.
     fn is_approved(&self, run: &str) -> Option<i32> {
+        self.is_approved_with(run, self.gate())
+    }
+
+    /// The same with another gate.
+    fn is_approved_with(&self, run: &str, gate: &str) -> Option<i32> {
         let (exit, _, said) =
-            self.begin(&["run", "--task", "Two files", "--name", "two", "--run-id", run, "--toolchain", self.gate()]);
+            self.begin(&["run", "--task", "Two files", "--name", "two", "--run-id", run, "--toolchain", gate]);
         assert_eq!(exit, Some(3), "{said}");
         let (exit, _, said) = self.call(&["answer", run, r#"{"approve": {}}"#, "--journal", "../journal"]);
         assert_eq!(exit, Some(0), "{said}");
@@ -91,6 +96,13 @@ impl Place {
         let path = self.project.place().join("toolchain.yaml");
         std::fs::write(path, "buildCommand: [\"true\"]\ntestCommand: [\"true\"]\n").unwrap();
         "../toolchain.yaml"
+    }
+
+    /// A toolchain with which everything fails.
+    fn failing_gate(&self) -> &'static str {
+        let path = self.project.place().join("failing.yaml");
+        std::fs::write(path, "buildCommand: [\"false\"]\ntestCommand: [\"false\"]\n").unwrap();
+        "../failing.yaml"
     }
 
     /// The output of `status`.
@@ -204,6 +216,32 @@ async fn a_status_has_the_agent_of_a_solo_wave() {
     let (text, status) = place.status("r1");
     assert!(text.contains("\nwave    1\nagent   wave1-agent-a  finished\nwaits "), "{text}");
     assert_eq!(status["agents"], json!([{ "name": "wave1-agent-a", "stands": "finished" }]));
+}
+
+/// Agents of a wave that is launched wait for their runs, although the agent of the wave before, which had none, has finished.
+#[tokio::test]
+async fn a_status_has_agents_that_have_not_begun() {
+    let place = Place::new(&text(&solo_before_others(), &[alone("A", "a.txt")], "")).await;
+    assert_eq!(place.is_approved("r1"), Some(3), "the script has no turn for agents of the second wave");
+    let fork = ["fork", "r1", "--before", "agents", "--run-id", "r2", "--json", "--journal", "../journal"];
+    let (exit, _, said) = place.call(&fork);
+    assert_eq!(exit, Some(0), "{said}");
+    let (text, _) = place.status("r2");
+    assert!(text.contains("\nwave    2\nagent   wave2-agent-b  waiting\nagent   wave2-agent-c  waiting\n"), "{text}");
+}
+
+/// Agents whose work another run has done have none of their own in this run, and have finished.
+#[tokio::test]
+async fn a_status_has_the_agents_of_a_recovered_wave() {
+    let place = Place::new(&text(&plan(), &turns(), "")).await;
+    assert_eq!(place.is_approved_with("r1", place.failing_gate()), Some(3));
+    std::fs::remove_dir_all(place.project.place().join("journal")).unwrap();
+    let recover = ["recover", "r1", "--name", "two", "--run-id", "r2", "--toolchain", place.failing_gate()];
+    let (exit, _, said) = place.begin(&recover);
+    assert_eq!(exit, Some(3), "{said}");
+    let (text, _) = place.status("r2");
+    let agents = "\nwave    1\nagent   wave1-agent-a  finished\nagent   wave1-agent-b  finished\nwaits ";
+    assert!(text.starts_with("r2  BLOCKED (Verification)  waiting\n") && text.contains(agents), "{text}");
 }
 
 /// SAW-93: if quick mode refuses, the program fails, and says what to do instead.

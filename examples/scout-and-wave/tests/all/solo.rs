@@ -20,6 +20,15 @@ pub(crate) fn solo_plan() -> Value {
     plan
 }
 
+/// Agent A in wave 1, agents B and C in wave 2.
+pub(crate) fn solo_before_others() -> Value {
+    let mut plan = solo_plan();
+    let mut third = plan["waves"][1]["agents"][0].clone();
+    (third["agent"], third["creates"]) = (json!("C"), json!(["c.txt"]));
+    plan["waves"][1]["agents"].as_array_mut().unwrap().push(third);
+    plan
+}
+
 /// The turn of an agent that is alone in its wave.
 pub(crate) fn alone(letter: &'static str, file: &'static str) -> Turn {
     let post = if letter == "A" { "agent A of wave 1" } else { "agent B of wave 2" };
@@ -92,10 +101,6 @@ async fn a_revert_point_names_the_target_branch() {
 #[tokio::test]
 async fn a_solo_wave_comes_before_others() {
     let project = project().await;
-    let mut plan = solo_plan();
-    let mut third = plan["waves"][1]["agents"][0].clone();
-    (third["agent"], third["creates"]) = (json!("C"), json!(["c.txt"]));
-    plan["waves"][1]["agents"].as_array_mut().unwrap().push(third);
     let later = |post, letter: &str, file| {
         let mut turn = Turn { post, ..turn("B", file) };
         turn.report["worktree"] = json!(format!(".claude/worktrees/wave2-agent-{letter}"));
@@ -104,7 +109,7 @@ async fn a_solo_wave_comes_before_others() {
     };
     let turns =
         [alone("A", "a.txt"), later("agent B of wave 2", "b", "b.txt"), later("agent C of wave 2", "c", "c.txt")];
-    let test = TestRun::new(&project, script(&plan, &turns)).with_gate(&passing());
+    let test = TestRun::new(&project, script(&solo_before_others(), &turns)).with_gate(&passing());
     assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     is_complete(&test.approve().await);
     let merges = project.git(&["log", "--reverse", "--merges", "--format=%s", "main"]);
