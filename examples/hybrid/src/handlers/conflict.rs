@@ -39,8 +39,7 @@ impl LLMHandler<hybrid::conflict> for Conflict {
     ) -> Route<hybrid::conflict> {
         let (node, output) = (cx.node(), reply.output);
         if let Some(text) = output.blocked_by() {
-            let reason = format!("`{node}` is blocked: {text}");
-            return end(cx, HybridFailure::MergeConflict { files: state.conflicted_files, reason });
+            return end(cx, HybridFailure::AgentBlocked { node: node.to_owned(), text: text.to_owned() });
         }
         let marked = cx.memory().marked_conflict.ok_or(WorkError::Missing { what: "the conflict as it was" })?;
         let resolved = cx.worktree().await?.examine().await?;

@@ -87,31 +87,36 @@ async fn what_is_not_resolved_does_not_land() {
     assert_eq!(failure, HybridFailure::BarrierBroken { violations: vec![violation] });
 }
 
-/// HY-251: if no agent may resolve a conflict, or no agent can, the conflict is the reason of the run's end. A side that brings
-/// markers of its own is detected, too.
+/// HY-251: if no agent may resolve a conflict, the conflict is the reason of the run's end. A side that brings markers of its own is
+/// detected, too.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conflict_that_nobody_resolves_is_the_reason() {
     let mut disabled = stage(script()).await;
     disabled.task.resolve_conflicts = false;
-    let mut blocked = resolver(&notes("Both."));
-    blocked.answer["blocker"] = json!("One says vector, the other array.");
-    let blocked = stage(script().then(blocked)).await;
     let marked = script().with("impl", |turn| {
         let line = "<<<<<<< ours\nBuilt on a vector.\n=======\n>>>>>>> theirs\n";
         turn.write("src/notes.md", line);
     });
     let marked = stage(marked.without("tests").then(AgentScript::of(Scenario::Happy).turn("tests"))).await;
-    let (first, second, third) = tokio::join!(disabled.run(), blocked.run(), marked.run());
-    for (stage, ended, why) in [
-        (&disabled, &first, "the task says that nobody is to resolve them"),
-        (&blocked, &second, "`conflict` is blocked: One says vector, the other array."),
-    ] {
-        let (_, failure) = stage.assert_not_landed(ended);
-        let HybridFailure::MergeConflict { files, reason } = failure else { panic!("{failure:?}") };
-        assert_eq!((files, reason.as_str()), (vec![CratePath::new(CHANGES).unwrap()], why));
-    }
+    let (first, second) = tokio::join!(disabled.run(), marked.run());
+    let (_, failure) = disabled.assert_not_landed(&first);
+    let reason = "the task says that nobody is to resolve them".to_owned();
+    assert_eq!(failure, HybridFailure::MergeConflict { files: vec![CratePath::new(CHANGES).unwrap()], reason });
     assert!(disabled.calls_of("conflict").is_empty());
     // HY-252
-    let (_, failure) = marked.assert_not_landed(&third);
+    let (_, failure) = marked.assert_not_landed(&second);
     assert_eq!(failure, HybridFailure::ConflictMarkers { files: vec!["src/notes.md".to_owned()] });
+}
+
+/// HY-98, CON-84: an agent that cannot resolve the conflict ends the run with its report as the reason.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_cannot_resolve_a_conflict_says_why() {
+    let text = "One says vector, the other array.";
+    let mut blocked = resolver(&notes("Both."));
+    blocked.answer["blocker"] = json!(text);
+    let stage = stage(script().then(blocked)).await;
+    let ended = stage.run().await;
+    let (_, failure) = stage.assert_not_landed(&ended);
+    assert_eq!(failure, HybridFailure::AgentBlocked { node: "conflict".to_owned(), text: text.to_owned() });
+    assert_eq!(stage.trace().routes().last().unwrap(), "conflict → exit");
 }
