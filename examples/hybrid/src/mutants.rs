@@ -12,9 +12,6 @@ use interlocking::rust_source::{Edit, Side, claimed_edit, mutants, refused_const
 use interlocking::toolchain::{Checkout, MutantTrials, MutantVerdict};
 use interlocking::workspaces::FreshCheckout;
 
-/// How many survivors of one report are tried.
-const MOST_TRIED: usize = 20;
-
 impl Workbench {
     /// Tries, one after the other, the changes that an adversary reports, the survivors of `earlier` rounds that still can be
     /// made, and mutants of the program's own making.
@@ -40,12 +37,8 @@ impl Workbench {
         let mut trials =
             MutantTrials::begin(self.runner(), Checkout::at(checked_out.path()), spec.known_tests(&names)).await?;
         let (mut survivors, mut refuted) = (Vec::new(), Vec::new());
-        for (number, survivor) in output.survivors.iter().enumerate() {
-            let caught = match number >= MOST_TRIED {
-                true => Some(format!("not tried: only the first {MOST_TRIED} are")),
-                false => self.tried(&mut trials, &text, survivor, spec).await?.map_or_else(Some, refutation),
-            };
-            match caught {
+        for survivor in &output.survivors {
+            match self.tried(&mut trials, &text, survivor, spec).await?.map_or_else(Some, refutation) {
                 None => survivors.push(survivor.clone()),
                 Some(reason) => refuted.push(RefutedSurvivor {
                     function: survivor.function.clone(),
@@ -56,7 +49,7 @@ impl Workbench {
         }
         let mut tried_again = 0;
         for survivor in earlier {
-            let mut reported = output.survivors.iter().take(MOST_TRIED);
+            let mut reported = output.survivors.iter();
             if reported.any(|other| (&other.function, &other.edit) == (&survivor.function, &survivor.edit)) {
                 continue;
             }

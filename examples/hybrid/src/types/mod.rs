@@ -54,8 +54,8 @@ pub use implementation::{ConflictResolveOutput, FunctionImplemented, ImplAgentOu
 pub use interlocking::toolchain::{FailedRound, FailurePattern, FailureType, StructuredFailure};
 pub use lattice::{Check, CheckOutcome, CheckReport, HeldLattice, LatticeReport, NotALattice, VerificationStatus};
 pub use mutation::{
-    ImplausibleCount, MechanicalMutants, MutantEdit, MutationAdversaryOutput, MutationAdversaryResult, MutationType,
-    RefutedSurvivor, SurvivingMutant, TestSuiteVerdict,
+    MOST_SURVIVORS, MechanicalMutants, MutantEdit, MutationAdversaryOutput, MutationAdversaryResult, MutationType,
+    RefusedCount, RefutedSurvivor, SurvivingMutant, TestSuiteVerdict,
 };
 pub use non_empty::{EmptyList, NonEmpty};
 pub use properties::{CoverageReport, ExampleRef, PropertyWritten, TestsAgentOutput};

@@ -4,14 +4,17 @@ use super::PropertySketch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// How many survivors a report may have. Each of them is tried.
+pub const MOST_SURVIVORS: usize = 20;
+
 /// The mutation adversary's findings (HY-97). The number of survivors is the length of the list. Findings with numbers that cannot be
-/// true do not parse (HY-190), so their agent is told and asked again.
+/// true do not parse (HY-190), nor do more survivors than are tried, so their agent is told and asked again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", try_from = "Unchecked")]
 pub struct MutationAdversaryOutput {
     /// How many mutants were considered: at least one, and no fewer than survived.
     pub mutants_tried: u32,
-    /// Those no test would catch.
+    /// Those no test would catch, at most [`MOST_SURVIVORS`].
     pub survivors: Vec<SurvivingMutant>,
     /// What that says about the tests.
     pub analysis: String,
@@ -26,34 +29,48 @@ struct Unchecked {
     mutants_tried: u32,
     /// Those no test would catch.
     #[serde(alias = "mutSurvivors")]
+    #[schemars(length(max = MOST_SURVIVORS))]
     survivors: Vec<SurvivingMutant>,
     /// What that says about the tests.
     #[serde(alias = "mutAnalysis")]
     analysis: String,
 }
 
-/// The adversary's numbers cannot be true.
+/// The adversary's numbers cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{survived} of {tried} mutants are said to have survived; count every mutant that was considered, at least one"
-)]
-pub struct ImplausibleCount {
-    /// How many mutants were tried.
-    pub tried: u32,
-    /// How many survived.
-    pub survived: usize,
+pub enum RefusedCount {
+    /// They cannot be true.
+    #[error(
+        "{survived} of {tried} mutants are said to have survived; count every mutant that was considered, at least one"
+    )]
+    Implausible {
+        /// How many mutants were tried.
+        tried: u32,
+        /// How many survived.
+        survived: usize,
+    },
+    /// There are more survivors than are tried.
+    #[error(
+        "{survived} mutants are said to have survived, and at most {MOST_SURVIVORS} are tried; report the most dangerous"
+    )]
+    TooMany {
+        /// How many survived.
+        survived: usize,
+    },
 }
 
 impl TryFrom<Unchecked> for MutationAdversaryOutput {
-    type Error = ImplausibleCount;
+    type Error = RefusedCount;
 
-    fn try_from(Unchecked { mutants_tried, survivors, analysis }: Unchecked) -> Result<Self, ImplausibleCount> {
+    fn try_from(Unchecked { mutants_tried, survivors, analysis }: Unchecked) -> Result<Self, RefusedCount> {
         let (tried, survived) = (mutants_tried, survivors.len());
         let is_plausible = tried > 0 && u32::try_from(survived).is_ok_and(|survived| survived <= tried);
-        if is_plausible {
-            Ok(Self { mutants_tried, survivors, analysis })
+        if !is_plausible {
+            Err(RefusedCount::Implausible { tried, survived })
+        } else if survived > MOST_SURVIVORS {
+            Err(RefusedCount::TooMany { survived })
         } else {
-            Err(ImplausibleCount { tried, survived })
+            Ok(Self { mutants_tried, survivors, analysis })
         }
     }
 }

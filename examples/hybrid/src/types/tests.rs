@@ -263,7 +263,8 @@ fn contexts_hold_only_what_prompts_need() {
     );
 }
 
-/// HY-190: impossible numbers are refused with an error that explains them, so that the agent can be asked again.
+/// HY-190: impossible numbers are refused with an error that explains them, so that the agent can be asked again. So are more
+/// survivors than are tried: none of them counts as refuted for want of a trial.
 #[test]
 fn impossible_numbers_of_mutants_are_refused() {
     let read = |tried: u32, survivors: usize| {
@@ -272,12 +273,15 @@ fn impossible_numbers_of_mutants_are_refused() {
         serde_json::from_value::<MutationAdversaryOutput>(output).map_err(|error| error.to_string())
     };
     assert!(read(1, 0).is_ok() && read(1, 1).is_ok() && read(9, 2).is_ok());
+    assert!(read(30, MOST_SURVIVORS).is_ok());
     for (tried, survived) in [(0, 0), (0, 1), (1, 2)] {
         let said = read(tried, survived).unwrap_err();
         let expected =
             format!("{survived} of {tried} mutants are said to have survived; count every mutant that was considered");
         assert!(said.starts_with(&expected), "{said}");
     }
+    let said = read(30, MOST_SURVIVORS + 1).unwrap_err();
+    assert_eq!(said, "21 mutants are said to have survived, and at most 20 are tried; report the most dangerous");
 }
 
 /// The schemas for agents.
