@@ -131,7 +131,7 @@ where
     let (spec, memory, node) = (cx.entry()?.clone(), cx.memory(), cx.node());
     // Results of earlier tests do not apply to these.
     forget_checks(cx, [Check::TestsFailForTheirAgent, Check::TestsFailOnSkeleton, Check::CoverageConfirmed]);
-    let output = reply.output;
+    let output = reply.output.with_verified(&memory.verified_properties);
     let worktree = cx.worktree().await?;
     if let Some(failure) = bench.misconduct(node, Role::Tests, &worktree, &output, &spec).await? {
         return Ok(Err(failure));

@@ -23,6 +23,8 @@ use interlocking::worktree::CommitId;
 
 const ONLY_WHAT_IS_SO: &str = "Claim for each property only what it really calls and covers.";
 
+const AS_VERIFIED: &str = "What was verified of a property must go on to hold: let it check that as before.";
+
 const ONLY_WHAT_CAN_BE_SEEN: &str = "Claim only what can be read in the file, or write it so that it can be: call each function by its \
     path or on a variable whose type is written (`let stack: Stack = …`), outside of macros of your own; compare what it returns with \
     an example's outcome as the contract has it.";
@@ -41,8 +43,11 @@ impl LogicHandler<hybrid::verify> for Verify {
     async fn run(&self, blind: BlindResults, cx: &mut Cx<'_, hybrid::verify>) -> Route<hybrid::verify> {
         let spec = cx.entry()?.clone();
         let Some(refusal) = self.refusal(&spec, &blind, cx).await? else {
-            let verified = blind.tests.commit_hash;
-            cx.update_memory(move |memory| memory.verified_tests = Some(verified));
+            let (verified, properties) = (blind.tests.commit_hash, blind.tests.output.properties.clone());
+            cx.update_memory(move |memory| {
+                memory.verified_tests = Some(verified);
+                memory.verified_properties.clone_from(&properties);
+            });
             return goto!(cx, hybrid::merge, VerifiedResults { blind_results: blind, external_verified: true });
         };
         let rejections = cx.memory().trivial_tests_attempt;
@@ -83,6 +88,12 @@ impl Verify {
             note_check(cx, Check::TestsFailOnSkeleton, false, refused.clone());
             return Ok(Some(Refusal::Trivial(refuse(refused, how))));
         }
+        let removed = self.removed_tests(blind.tests.commit_hash, spec, cx).await?;
+        if !removed.is_empty() {
+            let why = format!("these tests were verified before, and are not run any more: {}", removed.join(", "));
+            note_check(cx, Check::TestsFailOnSkeleton, false, why.clone());
+            return Ok(Some(Refusal::Trivial(refuse(why, "Put them back as they were, and add to them only."))));
+        }
         let known = spec.known_tests(&names);
         let feedback = match self.0.test(&checked_out, known).await? {
             TestRun::Forged { tests } => Some(refuse(
@@ -114,11 +125,6 @@ impl Verify {
             Ok(on_disk) => on_disk,
             Err(error) => return Ok(Some(Refusal::Trivial(refuse(error.to_string(), "Write a file that parses.")))),
         };
-        let removed = self.removed_tests(blind.tests.commit_hash, spec, cx).await?;
-        if !removed.is_empty() {
-            let why = format!("these tests were verified before, and are not run any more: {}", removed.join(", "));
-            return Ok(Some(Refusal::Trivial(refuse(why, "Put them back as they were, and add to them only."))));
-        }
         let verified = verified_claims(&self.0, cx, &checked_out, &output.properties, &on_disk).await?;
         let coverage = verified.coverage.clone();
         cx.update_memory(move |memory| memory.coverage = Some(coverage.clone()));
@@ -128,8 +134,12 @@ impl Verify {
         if let Some(mismatch) = wrong.or(verified.mismatches.first()) {
             let all: Vec<_> = verified.mismatches.iter().map(ToString::to_string).collect();
             note_check(cx, Check::CoverageConfirmed, false, all.join("; "));
-            let how = if wrong.is_some() { ONLY_WHAT_IS_SO } else { ONLY_WHAT_CAN_BE_SEEN };
-            return Ok(Some(Refusal::Claims(refuse(all.join("; "), how), mismatch.clone())));
+            let how = match (wrong.is_some(), cx.memory().verified_properties.is_empty()) {
+                (true, true) => ONLY_WHAT_IS_SO.to_owned(),
+                (true, false) => format!("{ONLY_WHAT_IS_SO} {AS_VERIFIED}"),
+                (false, _) => ONLY_WHAT_CAN_BE_SEEN.to_owned(),
+            };
+            return Ok(Some(Refusal::Claims(refuse(all.join("; "), &how), mismatch.clone())));
         }
         let missing = missing_sketches(&verified.coverage, spec.strictness.require_coverage).to_vec();
         if !missing.is_empty() {

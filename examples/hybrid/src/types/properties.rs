@@ -28,6 +28,21 @@ pub struct TestsAgentOutput {
     pub blocker: Option<String>,
 }
 
+impl TestsAgentOutput {
+    /// The report with everything that was verified of earlier tests: stronger tests go on to check it, whether their agent says so
+    /// or not (HY-250).
+    #[must_use]
+    pub fn with_verified(mut self, verified: &[PropertyWritten]) -> Self {
+        for earlier in verified {
+            match self.properties.iter_mut().find(|property| property.name == earlier.name) {
+                Some(property) => property.claim_too(earlier),
+                None => self.properties.push(earlier.clone()),
+            }
+        }
+        self
+    }
+}
+
 /// One property test (HY-87).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -50,6 +65,25 @@ pub struct PropertyWritten {
     /// The sketched property it implements, if it implements one.
     #[serde(alias = "pwCoversSketch", default)]
     pub covers_sketch: Option<String>,
+}
+
+impl PropertyWritten {
+    /// Adds the claims of an earlier version of the property.
+    fn claim_too(&mut self, earlier: &Self) {
+        add_missing(&mut self.target_functions, &earlier.target_functions);
+        add_missing(&mut self.covers_examples, &earlier.covers_examples);
+        if earlier.covers_sketch.is_some() {
+            self.covers_sketch.clone_from(&earlier.covers_sketch);
+        }
+    }
+}
+
+fn add_missing<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
+    for element in from {
+        if !to.contains(element) {
+            to.push(element.clone());
+        }
+    }
 }
 
 /// An example of the contract: indices alone would be ambiguous, they count per function (CON-90).
@@ -93,4 +127,46 @@ pub struct CoverageReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     pub told_by: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn property(name: &str, targets: &[&str], examples: &[u32], sketch: Option<&str>) -> PropertyWritten {
+        let examples: Vec<_> = examples.iter().map(|index| json!({"function": "push", "index": index})).collect();
+        let written = json!({"name": name, "targetFunctions": targets, "propertyType": "Inverse", "description": "d",
+            "coversExamples": examples, "coversSketch": sketch});
+        serde_json::from_value(written).unwrap()
+    }
+
+    /// HY-250: a later report says no less of a property than was verified, and may say more.
+    #[test]
+    fn nothing_that_was_verified_is_left_out() {
+        let coverage = json!({"functionsCovered": [], "functionsUncovered": [], "examplesCovered": 0, "examplesTotal": 1,
+            "sketchesCovered": [], "sketchesUncovered": []});
+        let report =
+            json!({"properties": [], "coverage": coverage, "selfVerified": true, "commitMsg": "c", "strategy": "s"});
+        let report: TestsAgentOutput = serde_json::from_value(report).unwrap();
+        let listed = vec![
+            property("prop_a", &["pop", "push"], &[1], None),
+            property("prop_b", &["pop"], &[], Some("prop_other")),
+            property("prop_new", &["push"], &[], Some("prop_new")),
+        ];
+        let verified = [
+            property("prop_b", &["push"], &[0], Some("prop_b")),
+            property("prop_a", &["push"], &[1, 0], None),
+            property("prop_c", &["pop"], &[2], None),
+        ];
+        let report = TestsAgentOutput { properties: listed.clone(), ..report };
+        let expected = [
+            property("prop_a", &["pop", "push"], &[1, 0], None),
+            property("prop_b", &["pop", "push"], &[0], Some("prop_b")),
+            listed[2].clone(),
+            verified[2].clone(),
+        ];
+        assert_eq!(report.clone().with_verified(&verified).properties, expected);
+        assert_eq!(report.with_verified(&[]).properties, listed);
+    }
 }

@@ -60,7 +60,7 @@ pub struct GatedState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TestsResult {
-    /// What the agent reported.
+    /// What the agent reported, with everything that was verified of earlier tests.
     #[serde(alias = "testsOutput")]
     pub output: TestsAgentOutput,
     /// Where the tests are.
@@ -312,6 +312,8 @@ pub struct HybridMemory {
     /// The tests that passed the red check last: a refusal of later tests resets to them.
     #[serde(with = "commit_text::option")]
     pub verified_tests: Option<CommitId>,
+    /// The properties of those tests, with everything that was verified of them: later tests go on to check it.
+    pub verified_properties: Vec<super::PropertyWritten>,
     /// The tests that are in the merge.
     #[serde(with = "commit_text::option")]
     pub merged_tests: Option<CommitId>,

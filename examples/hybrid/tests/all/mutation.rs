@@ -28,7 +28,8 @@ fn weak(turn: &mut Turn) {
     }
 }
 
-fn survivor(kind: &str, original: &str, replacement: &str) -> Value {
+/// A survivor that the adversary reports: a change of `push`.
+pub(crate) fn survivor(kind: &str, original: &str, replacement: &str) -> Value {
     json!({"function": "BoundedStack::push", "mutationType": kind, "description": format!("`{original}` becomes `{replacement}`."),
         "whyDangerous": "The caller loses a value.", "missingTest": "Look at what comes back.",
         "suggestedProp": {"name": "prop_refused_value_comes_back", "description": "A refused value comes back.",
@@ -36,7 +37,8 @@ fn survivor(kind: &str, original: &str, replacement: &str) -> Value {
         "edit": {"original": original, "replacement": replacement}})
 }
 
-fn report(tried: u32, survivors: &[Value]) -> Value {
+/// The adversary's report.
+pub(crate) fn report(tried: u32, survivors: &[Value]) -> Value {
     json!({"mutantsTried": tried, "survivors": survivors, "analysis": "The value that comes back is never looked at."})
 }
 
@@ -223,6 +225,36 @@ async fn strengthening_takes_no_verified_test_away() {
     let told = "these tests were verified before, and are not run any more: prop_examples";
     assert!(again.prompt.contains(told), "{}", again.prompt);
     assert!(stage.git(&["show", "main:tests/properties.rs"]).contains("fn prop_examples()"));
+}
+
+/// HY-250: a verified test goes on to be checked, though its agent leaves it off the list, or says less of it than was verified.
+#[tokio::test(flavor = "multi_thread")]
+async fn strengthening_leaves_no_verified_test_empty() {
+    let with_examples = |body: &str, asked: &str| {
+        let mut turn = AgentScript::of(Scenario::Happy).turn("tests").asked(asked);
+        let file = turn.file();
+        file.truncate(file.find("fn prop_examples()").unwrap());
+        file.push_str(&format!("fn prop_examples() {{ {body} }}\n"));
+        turn
+    };
+    let mut empty = with_examples("", "# Strengthen the tests");
+    empty.answer["properties"].as_array_mut().unwrap().retain(|property| property["name"] != "prop_examples");
+    let told = "they check nothing: prop_examples";
+    let mut hollow = with_examples("let _ = BoundedStack::with_capacity(3).height();", told);
+    let listed = hollow.answer["properties"].as_array_mut().unwrap();
+    let examples = listed.iter_mut().find(|property| property["name"] == "prop_examples").unwrap();
+    examples["targetFunctions"] = json!(["BoundedStack::with_capacity", "BoundedStack::height"]);
+    examples["coversExamples"] = json!([]);
+    let told = "`prop_examples` is said to exercise BoundedStack::push, BoundedStack::pop, BoundedStack::peek, but it does not";
+    let all = AgentScript::of(Scenario::Happy).turn("tests").asked(told).asked("let it check that as before");
+    let none = AgentScript::of(Scenario::Happy).turn("mutation");
+    let script = script("BoundaryMutation").then(empty).then(hollow).then(all).then(none);
+    let mut stage = Stage::new(script).await;
+    stage.task.spec.strictness.mutation_blocking = true;
+    let ended = stage.run().await;
+    stage.assert_landed(&ended);
+    assert_eq!(stage.trace().visits("tests_reject"), 2);
+    assert!(stage.git(&["show", "main:tests/properties.rs"]).contains("assert_eq!(stack.push(5), Err(Full(5)));"));
 }
 
 /// HY-24, HY-33, HY-67: an adversary that writes is detected. Its report does not count, and if it does not block, the run lands.
