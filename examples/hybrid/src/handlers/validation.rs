@@ -8,15 +8,14 @@ use crate::graph::hybrid;
 use crate::paths::Role;
 use crate::prompts::FixTpl;
 use crate::types::{
-    Check, Conversation, FailurePattern, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState, StructuredFailure,
-    TestsAgentOutput, ValidatedState, ValidationFailure,
+    Check, Conversation, FailurePattern, FailureType, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState,
+    StructuredFailure, TestsAgentOutput, ValidatedState, ValidationFailure,
 };
 use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix};
 use crate::workbench::{Defined, WorkError};
 use interlocking::prelude::*;
 use interlocking::rust_source::{Side, TestFile, resolve_name};
-use interlocking::toolchain::{FailedRound, build_failure, patterns_of};
-use interlocking::toolchain::{TestRun, TestVerdict};
+use interlocking::toolchain::{FailedRound, TestRun, build_failure, green_check, patterns_of};
 use interlocking::workspaces::FreshCheckout;
 
 /// What running the merged tests showed.
@@ -39,6 +38,13 @@ impl LogicHandler<hybrid::validate> for Validate {
             Validation::Passed(tests_passed) => {
                 note_check(cx, Check::CoverageConfirmed, true, "every claim holds of the merged code");
                 note_check(cx, Check::MergedTestsPass, true, format!("{tests_passed} tests pass"));
+                // Later failures are those of stronger tests, and are not compared with rounds before this (CON-59).
+                merged.understanding.converging = true;
+                let understanding = merged.understanding.clone();
+                cx.update_memory(move |memory| {
+                    memory.understanding = understanding.clone();
+                    memory.last_round = None;
+                });
                 return goto!(cx, hybrid::post_validate, ValidatedState { merged_state: merged, tests_passed });
             }
             Validation::Failed(failures, patterns) => (failures, patterns, None),
@@ -107,16 +113,17 @@ impl Validate {
             TestRun::DidNotBuild { diagnostics } => return Ok(Validation::Broken(diagnostics)),
             TestRun::Ran(outcome) => outcome,
         };
-        let all_ran = names.iter().all(|name| outcome.verdict_of(name) == TestVerdict::Passed);
+        let not_run = green_check(&outcome, names.iter().map(String::as_str)).absent;
         let on_disk = self.0.test_file(&checked_out, spec).await?.unwrap_or_default();
-        if outcome.all_passed() && all_ran {
+        if outcome.all_passed() && not_run.is_empty() {
             let unverifiable = self.claims(&checked_out, output, &on_disk, cx).await?;
             let passed = u32::try_from(outcome.passed.len()).unwrap_or(u32::MAX);
             return Ok(unverifiable.map_or(Validation::Passed(passed), Validation::Unverifiable));
         }
         let functions = cx.memory().functions;
-        let patterns = patterns_of(&outcome.failed, |failure| affected_functions(failure, &on_disk, &functions));
-        Ok(Validation::Failed(outcome.failed, patterns))
+        let failures: Vec<_> = outcome.failed.into_iter().chain(not_run.into_iter().map(was_not_run)).collect();
+        let patterns = patterns_of(&failures, |failure| affected_functions(failure, &on_disk, &functions));
+        Ok(Validation::Failed(failures, patterns))
     }
 }
 
@@ -145,6 +152,18 @@ impl Validate {
         let Some(mismatch) = verified.mismatches.into_iter().next() else { return Ok(None) };
         note_check(cx, Check::CoverageConfirmed, false, mismatch.to_string());
         Ok(failed_claim(mismatch))
+    }
+}
+
+/// The failure of a verified test that did not run on the merged code.
+fn was_not_run(property_name: String) -> StructuredFailure {
+    StructuredFailure {
+        property_name,
+        failure_type: FailureType::ParseError,
+        counterexample: None,
+        expected: None,
+        actual: None,
+        message: "it was not run: it is left out, or it skips itself".to_owned(),
     }
 }
 
@@ -189,9 +208,10 @@ impl LLMHandler<hybrid::fix> for Fix {
         }
         // A fix that broke the build is a failed round like any other, and validation reports it (CON-61).
         let since = worktree.head();
-        let commit = worktree.commit(message.to_string()).await?.unwrap_or(since);
+        let committed = worktree.commit(message.to_string()).await?;
+        let commit = committed.unwrap_or(since);
         let mut merged = failure.merged_state;
-        merged.understanding = after_fix(&merged.understanding, &output);
+        merged.understanding = after_fix(&merged.understanding, &output, committed.is_some());
         let had = Conversation { run: cx.run_id().clone(), session: reply.session };
         let understanding = merged.understanding.clone();
         cx.update_memory(move |memory| {

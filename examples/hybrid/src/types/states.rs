@@ -277,7 +277,7 @@ pub struct HybridMemory {
     pub trivial_feedback: Option<TrivialTestsFeedback>,
     /// How many rounds of fixing there were.
     pub fix_attempt: u8,
-    /// The last failed validation.
+    /// The last failed validation, if no validation has passed since.
     #[serde(default)]
     pub last_round: Option<FailedRound>,
     /// What the type adversary found, the last time it looked.

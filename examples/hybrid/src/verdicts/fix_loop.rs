@@ -1,7 +1,7 @@
 //! Decides whether another round of fixing makes sense.
 
-use crate::types::{FailedRound, FailurePattern, FixAgentOutput, FixApplied, UnderstandingState};
-use interlocking::toolchain::{merge_patterns, stuck_patterns};
+use crate::types::{FailedRound, FailurePattern, FixAgentOutput, UnderstandingState};
+use interlocking::toolchain::{is_converging, merge_patterns, stuck_patterns};
 
 /// In how many runs a pattern may be seen before the loop counts as stuck.
 const STUCK_AFTER: u32 = 3;
@@ -20,8 +20,11 @@ pub enum FixStop {
 /// Records a failed validation and decides whether the fix agent is called (HY-176, HY-184), in this order: merge the patterns,
 /// stop if stuck, stop if not converging, stop at the cap.
 ///
+/// The rounds make progress (HY-183, CON-59) if the last fix changed something, and this round is not like the one before it with as
+/// many failures or more. Before the first fix they do.
+///
 /// The understanding is returned in either case, with the new patterns merged exactly once (CON-60). `previous` is the failed
-/// validation before this one, `rounds` the number of fixes so far, `most` the task's cap.
+/// validation directly before this one, `rounds` the number of fixes so far, `most` the task's cap.
 pub fn before_fix(
     understanding: &UnderstandingState,
     new_patterns: &[FailurePattern],
@@ -34,8 +37,7 @@ pub fn before_fix(
     let stuck = stuck_patterns(&failures_seen, STUCK_AFTER);
     let understanding = UnderstandingState {
         failures_seen,
-        // The result of `after_fix` counts too: a fix that changed nothing makes no progress.
-        converging: understanding.converging && is_converging(previous, current, &understanding.fixes_applied, rounds),
+        converging: is_converging(previous, current, understanding.converging),
         ..understanding.clone()
     };
     let stop = if !stuck.is_empty() {
@@ -50,36 +52,31 @@ pub fn before_fix(
     (understanding, stop)
 }
 
-/// Records what the fix agent did (HY-177): its fixes and one line about what was learnt.
-pub fn after_fix(understanding: &UnderstandingState, output: &FixAgentOutput) -> UnderstandingState {
-    let mut next = understanding.clone();
+/// Records what the fix agent did (HY-177): its fixes and one line about what was learnt. `has_changed` is whether any file differs
+/// from before; fixes that changed none are not recorded as applied.
+pub fn after_fix(understanding: &UnderstandingState, output: &FixAgentOutput, has_changed: bool) -> UnderstandingState {
+    let mut next = UnderstandingState { converging: has_changed, ..understanding.clone() };
+    if !has_changed {
+        next.learnings.push("nothing was changed".to_owned());
+        return next;
+    }
     let lessons: Vec<String> = output
         .changes
         .iter()
         .map(|change| format!("{}: {} ({})", change.function, change.why_failed, change.what_changed))
         .collect();
-    next.learnings.push(if lessons.is_empty() { "nothing was changed".to_owned() } else { lessons.join("; ") });
+    next.learnings.push(match lessons.is_empty() {
+        true => "something was changed, but not described".to_owned(),
+        false => lessons.join("; "),
+    });
     next.fixes_applied.extend(output.changes.iter().cloned());
-    next.converging = !output.changes.is_empty();
     next
-}
-
-/// Whether the rounds seem to make progress (HY-183, CON-59): something was changed, and this round is not like the one before it
-/// with as many failures or more. Lenient: before the first fix it is true.
-pub fn is_converging(
-    previous: Option<&FailedRound>,
-    current: &FailedRound,
-    fixes_applied: &[FixApplied],
-    rounds: u8,
-) -> bool {
-    let something_changed = rounds == 0 || !fixes_applied.is_empty();
-    interlocking::toolchain::is_converging(previous, current, something_changed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{FailureType, FixType};
+    use crate::types::{FailureType, FixApplied, FixType};
 
     fn pattern(signature: &str, occurrences: u32) -> FailurePattern {
         FailurePattern {
@@ -114,19 +111,21 @@ mod tests {
     /// HY-183, CON-59.
     #[test]
     fn rounds_that_fail_alike_do_not_converge() {
-        let fixes = [fix()];
-        let before = round(&["a", "b"], 4);
+        let (start, before) = (UnderstandingState::default(), round(&["a", "b"], 4));
+        let output = FixAgentOutput { changes: vec![], build_passed: true, commit_msg: "c".to_owned(), blocker: None };
+        let (changed, idle) = (after_fix(&start, &output, true), after_fix(&start, &output, false));
         let cases = [
-            ("the first failure", None, round(&["a"], 1), &fixes[..0], 0, true),
-            ("fewer failures", Some(&before), round(&["a", "b"], 3), &fixes[..], 1, true),
-            ("other patterns", Some(&before), round(&["a", "c"], 4), &fixes[..], 1, true),
-            ("a subset", Some(&before), round(&["a"], 9), &fixes[..], 1, true),
-            ("the same again", Some(&before), round(&["a", "b"], 4), &fixes[..], 1, false),
-            ("the same and more", Some(&before), round(&["a", "b"], 5), &fixes[..], 1, false),
-            ("nothing changed", Some(&before), round(&["a"], 1), &fixes[..0], 1, false),
+            ("the first failure", &start, None, round(&["a"], 1), true),
+            ("fewer failures", &changed, Some(&before), round(&["a", "b"], 3), true),
+            ("other patterns", &changed, Some(&before), round(&["a", "c"], 4), true),
+            ("a subset", &changed, Some(&before), round(&["a"], 9), true),
+            ("the same again", &changed, Some(&before), round(&["a", "b"], 4), false),
+            ("the same and more", &changed, Some(&before), round(&["a", "b"], 5), false),
+            ("nothing changed", &idle, Some(&before), round(&["a"], 1), false),
         ];
-        for (what, previous, current, fixes, rounds, expected) in cases {
-            assert_eq!(is_converging(previous, &current, fixes, rounds), expected, "{what}");
+        for (what, known, previous, current, expected) in cases {
+            let (understanding, stop) = before_fix(known, &[], previous, &current, 1, 5);
+            assert_eq!((understanding.converging, stop.is_none()), (expected, expected), "{what}");
         }
     }
 
@@ -155,11 +154,13 @@ mod tests {
         assert_eq!(stop, None);
     }
 
-    /// HY-183: a fix that changes nothing ends the loop, also after others that changed something.
+    /// HY-183: a fix that changes nothing ends the loop, whatever its agent says, also after others that changed something.
     #[test]
     fn a_fix_without_a_change_does_not_converge() {
-        let idle = FixAgentOutput { changes: vec![], build_passed: true, commit_msg: "c".to_owned(), blocker: None };
-        let understanding = after_fix(&understanding(&[], &[fix()]), &idle);
+        let idle =
+            FixAgentOutput { changes: vec![fix()], build_passed: true, commit_msg: "c".to_owned(), blocker: None };
+        let understanding = after_fix(&understanding(&[], &[fix()]), &idle, false);
+        assert_eq!(understanding.fixes_applied, [fix()], "those before");
         let (before, now) = (round(&["a"], 2), round(&["b"], 1));
         let (_, stop) = before_fix(&understanding, &[pattern("b", 1)], Some(&before), &now, 2, 5);
         assert_eq!(stop, Some(FixStop::NotConverging));
@@ -170,12 +171,14 @@ mod tests {
     fn every_round_teaches_a_line() {
         let output =
             |changes| FixAgentOutput { changes, build_passed: true, commit_msg: "c".to_owned(), blocker: None };
-        let first = after_fix(&understanding(&[pattern("a", 1)], &[]), &output(vec![fix(), fix()]));
-        let second = after_fix(&first, &output(vec![]));
-        assert_eq!(first.fixes_applied, [fix(), fix()]);
-        assert!(first.converging && !second.converging);
+        let first = after_fix(&understanding(&[pattern("a", 1)], &[]), &output(vec![fix(), fix()]), true);
+        let second = after_fix(&first, &output(vec![]), true);
+        let third = after_fix(&second, &output(vec![fix()]), false);
+        assert_eq!(third.fixes_applied, [fix(), fix()]);
+        assert!(first.converging && second.converging && !third.converging);
         let line = "push: one too many (compare with >=)";
-        assert_eq!(second.learnings, [format!("{line}; {line}"), "nothing was changed".to_owned()]);
-        assert_eq!(second.failures_seen, [pattern("a", 1)]);
+        let said = format!("{line}; {line}");
+        assert_eq!(third.learnings, [said.as_str(), "something was changed, but not described", "nothing was changed"]);
+        assert_eq!(third.failures_seen, [pattern("a", 1)]);
     }
 }

@@ -1,11 +1,14 @@
 //! Failing merged tests are fixed as long as the fixes make progress.
 
 use crate::agent_script::{AgentScript, Turn};
-use crate::stage::{Stage, check};
+use crate::mutation::{report, survivor};
+use crate::stage::{BUG, Stage, check};
 use hybrid::commit_message::{CommitMessage, Phase};
 use hybrid::demo::Scenario;
 use hybrid::types::{Check, FailureType, HybridFailure};
 use interlocking::agents::SessionOp;
+use interlocking::toolchain::{CommandLine, Harness};
+use serde_json::json;
 
 /// The scenario with a bug, and these fixes for it.
 fn script(fixes: impl IntoIterator<Item = Turn>) -> AgentScript {
@@ -99,6 +102,82 @@ async fn fixes_that_lead_nowhere_end_the_run() {
     assert!(understanding.failures_seen.iter().all(|pattern| pattern.occurrences == 2), "merged once a run (CON-60)");
     assert_eq!((stage.calls_of("fix").len(), result.attempts), (1, 1));
     assert!(!check(&result, Check::MergedTestsPass).0);
+}
+
+/// HY-183: whether a fix has changed something is seen in the files, though its agent reports no change.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_counts_that_is_not_reported() {
+    let mut silent = build_breaker();
+    silent.answer["changes"] = json!([]);
+    let stage = Stage::new(script([silent, mender().asked("the code does not build:")])).await;
+    let ended = stage.run().await;
+    let result = stage.assert_landed(&ended);
+    assert_eq!((result.attempts, result.understanding.fixes_applied.len()), (2, 1));
+    assert_eq!(result.understanding.learnings[0], "something was changed, but not described");
+}
+
+/// HY-183: nor does a change count that is only reported.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_is_only_reported_does_not_count() {
+    let mut idle = mender();
+    idle.actions.clear();
+    let stage = Stage::quick(script([idle])).await;
+    let ended = stage.run().await;
+    let (_, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::NotConverging { understanding } = failure else { panic!("{failure:?}") };
+    assert_eq!(understanding.learnings, ["nothing was changed"]);
+    assert_eq!(understanding.fixes_applied.len(), 0);
+}
+
+/// HY-183, CON-59: rounds in a row are compared. Between these two all tests have passed, and were strengthened.
+#[tokio::test(flavor = "multi_thread")]
+async fn stronger_tests_may_fail_as_those_before_did() {
+    let lost = survivor("BoundaryMutation", "Err(Full(value))", "Err(Full(0))");
+    let mut stronger = AgentScript::of(Scenario::FixRound).turn("tests").asked("# Strengthen the tests");
+    stronger.file().push_str("\n// Stronger.\n");
+    let mut again = mender();
+    again.file().push_str("\n// Mended.\n");
+    let none = AgentScript::of(Scenario::FixRound).turn("mutation");
+    let script = script([mender(), again]).with("mutation", |turn| turn.answer = report(9, &[lost]));
+    let mut stage = Stage::quick(script.then(stronger).then(none)).await;
+    stage.task.spec.strictness.mutation_blocking = true;
+    // With the stronger tests the code has to be mended, and the survivor is caught.
+    let holds = format!(
+        "! grep -qE 'todo!|{BUG}' src/lib.rs && {{ ! grep -q Stronger tests/properties.rs || \
+         {{ grep -q Mended src/lib.rs && ! grep -qF 'Full(0)' src/lib.rs; }}; }}"
+    );
+    stage.task.toolchain.test_command = CommandLine::new("sh", &["-c", &holds]);
+    stage.task.toolchain.build_command = CommandLine::new("sh", &["-c", "! grep -q compile_error src/lib.rs"]);
+    let ended = stage.run().await;
+    let result = stage.assert_landed(&ended);
+    assert_eq!((result.attempts, stage.trace().visits("mutation_fix")), (2, 1));
+    assert!(result.understanding.failures_seen.iter().all(|pattern| pattern.occurrences == 2), "they fail alike");
+    assert!(result.understanding.converging);
+}
+
+/// HY-180: a verified test that skips itself on the merged code has failed, and the fix agent is told so.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_that_is_not_run_is_a_failure() {
+    let mut stage = Stage::quick(script([mender()])).await;
+    let report = format!(
+        "if grep -q 'todo!' src/lib.rs; then verdict='<failure message=\"not yet implemented\"/>'
+         elif grep -qE '{BUG}' src/lib.rs; then skipped='<skipped/>'; fi
+         exec > \"$1\"; echo '<testsuite>'
+         for name in $(sed -n 's/.*fn \\(prop_[a-z_]*\\).*/\\1/p' tests/properties.rs); do
+           if test $name != prop_examples; then own=; else own=$skipped; fi
+           echo \"<testcase name='$name'>$verdict$own</testcase>\"
+         done
+         echo '</testsuite>'"
+    );
+    stage.task.toolchain.harness = Harness::Junit { report: "report.xml".into() };
+    stage.task.toolchain.test_command = CommandLine::new("sh", &["-c", &report, "sh", "{target}/report.xml"]);
+    let ended = stage.run().await;
+    let result = stage.assert_landed(&ended);
+    let prompt = stage.calls_of("fix").remove(0).prompt;
+    let told = "## Failures\n\n- `prop_examples` (ParseError): it was not run: it is left out, or it skips itself\n";
+    assert!(prompt.contains(told), "{prompt}");
+    let [pattern] = &result.understanding.failures_seen[..] else { panic!("{:?}", result.understanding) };
+    assert!(pattern.affected_fns.contains(&"BoundedStack::push".to_owned()), "{pattern:?}");
 }
 
 /// HY-184, HY-137, HY-176: each round fails differently, but one failure comes back a third time. HY-13,

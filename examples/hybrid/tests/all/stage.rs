@@ -32,7 +32,7 @@ pub(crate) struct Stage {
 }
 
 /// The bug in the implementation with which the demonstration's fix scenario begins.
-const BUG: &str = "self.items.len\\(\\) > self.capacity";
+pub(crate) const BUG: &str = "self.items.len\\(\\) > self.capacity";
 
 /// The seed's repository, made and built once in each process.
 static SEED: OnceCell<Slot> = OnceCell::const_new();
