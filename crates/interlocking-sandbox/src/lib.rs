@@ -29,6 +29,7 @@
 //! | what a system can enforce; going on without a protection | [`Support`], [`Protection`], [`Sandbox::missing_on`], [`Sandbox::accept_without`] |
 //! | running something confined | [`Confinement::enter`] |
 //! | hard links that lead out of a place | [`links_leading_out`] |
+//! | deleting a directory, whatever a confined program has made in it | [`deletion::delete_tree`] |
 //!
 //! # Guarantees
 //!
@@ -59,6 +60,12 @@ mod exceptions;
 mod network;
 
 mod enforcement;
+
+#[cfg(unix)]
+pub mod deletion;
+#[cfg(not(unix))]
+#[path = "deletion_by_path.rs"]
+pub mod deletion;
 
 pub use confinement::Confinement;
 pub use enter_error::EnterError;

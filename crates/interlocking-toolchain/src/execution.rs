@@ -2,9 +2,8 @@
 
 use interlocking_agents::program::{Invocation, Line, Running, StartError, StopTimeouts};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
-use tempfile::TempDir;
 
 /// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +70,14 @@ pub enum RunError {
         /// The path that could not be read or written.
         path: PathBuf,
         /// Why not.
+        source: io::Error,
+    },
+    /// A directory that the command could write to is still there.
+    #[error("{} cannot be deleted, and the code under test could write there: {source}; delete it by hand", path.display())]
+    NotDeleted {
+        /// The directory.
+        path: PathBuf,
+        /// Why it cannot be deleted.
         source: io::Error,
     },
     /// A [`Recorder`](crate::Recorder) has no answer for the command.
@@ -188,11 +195,4 @@ impl Output {
         self.beginning.append(&mut self.end);
         (String::from_utf8_lossy(&self.beginning).into_owned(), self.is_cut)
     }
-}
-
-/// A temporary directory for a command. It lies beside the checkout, so that it is removed with the checkout if this process is
-/// killed.
-pub(super) fn temporary_beside(checkout: &Path) -> Result<TempDir, RunError> {
-    let directory = checkout.parent().unwrap_or(checkout);
-    tempfile::tempdir_in(directory).map_err(|source| RunError::File { path: directory.to_owned(), source })
 }

@@ -53,6 +53,7 @@ mod runner;
 mod environment;
 mod confinement;
 mod build_settings;
+mod temporary;
 mod execution;
 mod cargo_test;
 mod canaries;

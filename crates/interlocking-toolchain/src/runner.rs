@@ -6,10 +6,11 @@ use super::command::CommandLine;
 use super::confinement::{Build, Confinement, Unconfined};
 use super::dependencies::own_split_debuginfo;
 use super::environment;
-use super::execution::{Ending, Finished, RunError, temporary_beside};
+use super::execution::{Ending, Finished, RunError};
 use super::outcome::{BuildOutcome, TestRun};
 use super::recorder::{Programs, Recorder};
 use super::report;
+use super::temporary::Temporary;
 use super::test_programs::Suite;
 use super::toolchain::{Harness, NamedCommand, Toolchain};
 use crate::canaries::{WithCanaries, with_canaries};
@@ -184,15 +185,16 @@ impl Runner {
         }
         // This command both builds and tests, so an agent's code can write to its artefacts. They are used for nothing else.
         make(&self.target_directory)?;
-        let own = tempfile::tempdir_in(&self.target_directory)
-            .map_err(|source| RunError::File { path: self.target_directory.clone(), source })?;
+        let own = Temporary::within(&self.target_directory)?;
         let command = report::with_target(&named.command, own.path());
         let finished = self.run(&command, checkout, own.path(), named.timeout()).await?;
-        Ok(match &named.harness {
-            Harness::Junit { report } => {
-                let report = report::read(own.path(), report);
-                TestRun::Ran(junit::read(&finished, report.as_deref(), known))
-            }
+        let report = match &named.harness {
+            Harness::Junit { report } => report::read(own.path(), report),
+            Harness::GoTest | Harness::ExitCode | Harness::Libtest => None,
+        };
+        own.delete().await?;
+        Ok(match named.harness {
+            Harness::Junit { .. } => TestRun::Ran(junit::read(&finished, report.as_deref(), known)),
             Harness::GoTest => go_test::read(&finished, known)
                 .map_or_else(|| TestRun::DidNotBuild { diagnostics: diagnostics(&finished, None) }, TestRun::Ran),
             Harness::ExitCode | Harness::Libtest => TestRun::Ran(exit_code::read(&finished, known)),
@@ -270,7 +272,7 @@ impl Runner {
             return Err(RunError::SettingsChanged { path: path.to_owned() });
         }
         make(target_directory)?;
-        let temporary = temporary_beside(checkout.path())?;
+        let temporary = Temporary::beside(checkout.path())?;
         let build = Build { checkout: checkout.path(), target: target_directory, temporary: temporary.path() };
         let sandbox = self.confinement.of_build(&build, &self.toolchain, command.program());
         let own = own_split_debuginfo(checkout.path());
@@ -289,7 +291,9 @@ impl Runner {
             sandbox: Some(Arc::new(sandbox)),
             ..Invocation::new(command.program(), environment)
         };
-        self.programs.run(&command.to_string(), invocation, time_limit).await
+        let finished = self.programs.run(&command.to_string(), invocation, time_limit).await?;
+        temporary.delete().await?;
+        Ok(finished)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::cargo_test::{Built, Chosen};
 use super::confinement::Confinement;
-use super::execution::{Ending, Finished, RunError, temporary_beside};
+use super::execution::{Ending, Finished, RunError};
 use super::outcome::{Forgery, TestOutcome, TestRun};
 use super::recorder::Programs;
+use super::temporary::Temporary;
 use super::toolchain::Toolchain;
 use crate::canaries::PairedTest;
 use crate::failure::{FailureType, StructuredFailure};
@@ -225,7 +226,7 @@ impl Suite<'_> {
         arguments: Vec<OsString>,
         time_limit: Duration,
     ) -> Result<Finished, RunError> {
-        let temporary = temporary_beside(self.checkout)?;
+        let temporary = Temporary::beside(self.checkout)?;
         let mut programs: Vec<PathBuf> = self.built.others.clone();
         programs.push(program.to_owned());
         let sandbox = self
@@ -239,7 +240,9 @@ impl Suite<'_> {
             sandbox: Some(Arc::new(sandbox)),
             ..Invocation::new(program, environment)
         };
-        self.programs.run(&program.display().to_string(), invocation, time_limit).await
+        let finished = self.programs.run(&program.display().to_string(), invocation, time_limit).await?;
+        temporary.delete().await?;
+        Ok(finished)
     }
 }
 

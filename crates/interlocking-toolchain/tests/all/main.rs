@@ -5,6 +5,8 @@
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod forged;
+#[cfg(target_os = "linux")]
+mod left_behind;
 mod mutants;
 mod named;
 mod real_harnesses;

@@ -2,7 +2,8 @@
 
 pub(crate) mod clean_up;
 pub(crate) mod directory;
-pub(crate) mod entries;
 pub(crate) mod own_paths;
-pub(crate) mod trash;
 pub(crate) mod with_directory;
+
+/// Deletes and lists directories whatever a program has put there, as the sandbox does with the places of programs.
+pub(crate) use interlocking_sandbox::deletion::{self as trash, entries};

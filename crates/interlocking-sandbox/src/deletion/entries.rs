@@ -1,4 +1,4 @@
-//! Listing an open directory.
+//! Lists an open directory.
 
 use std::{ffi::CStr, os::fd::AsFd};
 
@@ -6,8 +6,12 @@ use rustix::fs::FileType;
 
 /// Calls `each` for every entry of a directory that was opened for this, except `.` and `..`. The kind is
 /// [`FileType::Unknown`] if the file system does not say. `each` may delete the entry.
+///
+/// # Errors
+///
+/// If the directory cannot be listed, or the first error of `each`.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn for_each_entry(
+pub fn for_each_entry(
     directory: &impl AsFd,
     mut each: impl FnMut(&CStr, FileType) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
@@ -28,8 +32,12 @@ pub(crate) fn for_each_entry(
 
 /// Calls `each` for every entry of a directory that was opened for this, except `.` and `..`. The kind is
 /// [`FileType::Unknown`] if the file system does not say. `each` may delete the entry.
+///
+/// # Errors
+///
+/// If the directory cannot be listed, or the first error of `each`.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn for_each_entry(
+pub fn for_each_entry(
     directory: &impl AsFd,
     mut each: impl FnMut(&CStr, FileType) -> std::io::Result<()>,
 ) -> std::io::Result<()> {

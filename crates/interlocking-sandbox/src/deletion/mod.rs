@@ -1,16 +1,18 @@
-//! Deleting directories completely, and nothing outside of them.
+//! Deletes directories completely, and nothing outside of them, whatever a confined program has made in them.
 //!
 //! Each directory is opened without following a symbolic link and emptied through the descriptor, so that a program
 //! that replaces a directory with a link gains nothing; modes are changed in the same way. Another file system that is
 //! mounted inside must not be deleted: nothing is deleted then.
 //!
 //! A program can nest directories deeper than the number of files that a process may have open, and deeper than the
-//! longest path. So at most [`DEEPEST`] directories are open at once: deeper ones are moved up to the directory that is
-//! being deleted, and deleted from there.
+//! longest path. So only a few dozen directories are open at once: deeper ones are moved up to the directory that is being
+//! deleted, and deleted from there.
+
+pub mod entries;
 
 use std::path::{Path, PathBuf};
 
-use crate::filesystem::{directory::DIRECTORY, entries::for_each_entry, own_paths};
+use entries::for_each_entry;
 use rustix::{
     fs::{AtFlags, CWD, FileType, Mode, OFlags, SeekFrom, fchmod, fstat, openat, renameat, seek, statat, unlinkat},
     io::Errno,
@@ -20,14 +22,20 @@ use std::{
     os::fd::{AsFd, AsRawFd as _, OwnedFd},
 };
 
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
 /// How many nested directories are open at once.
 const DEEPEST: usize = 64;
 
 /// How many directories are moved up before giving up because a program seems to create new ones all the time.
 const PATIENCE: usize = 100_000;
 
-/// Deletes a directory with everything in it. It may be missing.
-pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
+/// Deletes a directory with everything in it, whatever its permissions. It may be missing.
+///
+/// # Errors
+///
+/// If it is a link or another file, something could not be deleted, or another file system is mounted there.
+pub fn delete_tree(directory: &Path) -> std::io::Result<()> {
     if let Some(mount) = mounted_below(directory) {
         return Err(mounted_error(&mount));
     }
@@ -38,7 +46,7 @@ pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
     };
     TreeDeletion::of(&root)?.all(&root, directory)?;
     drop(root);
-    own_paths::remove_dir(directory)
+    std::fs::remove_dir(directory)
 }
 
 /// Deletes one entry of an open directory, whatever it is. `kind` is the kind that the directory's listing gives.
@@ -47,7 +55,7 @@ pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
 /// # Errors
 ///
 /// If something could not be deleted, or another file system is mounted there.
-pub(crate) fn delete_entry(directory: &impl AsFd, name: &CStr, kind: FileType, path: &Path) -> std::io::Result<()> {
+pub fn delete_entry(directory: &impl AsFd, name: &CStr, kind: FileType, path: &Path) -> std::io::Result<()> {
     if !is_directory(directory, name, kind)? {
         return match unlinkat(directory, name, AtFlags::empty()) {
             Err(Errno::NOENT) => Ok(()),
@@ -62,7 +70,11 @@ pub(crate) fn delete_entry(directory: &impl AsFd, name: &CStr, kind: FileType, p
 }
 
 /// Like [`delete_entry`], by the name alone. The entry may be missing.
-pub(crate) fn delete_named(directory: &impl AsFd, name: &[u8], path: &Path) -> std::io::Result<()> {
+///
+/// # Errors
+///
+/// As for [`delete_entry`], or if the name contains a zero byte.
+pub fn delete_named(directory: &impl AsFd, name: &[u8], path: &Path) -> std::io::Result<()> {
     let name = std::ffi::CString::new(name)?;
     match delete_entry(directory, &name, FileType::Unknown, path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
@@ -134,7 +146,12 @@ fn below(path: &Path, name: &CStr) -> PathBuf {
     path.join(std::ffi::OsStr::new(&*name.to_string_lossy()))
 }
 
-pub(crate) fn is_directory(directory: &impl AsFd, name: &CStr, kind: FileType) -> std::io::Result<bool> {
+/// Whether an entry of an open directory is a directory itself. `kind` is the kind that the directory's listing gives.
+///
+/// # Errors
+///
+/// If the listing does not give the kind, and it cannot be read.
+pub fn is_directory(directory: &impl AsFd, name: &CStr, kind: FileType) -> std::io::Result<bool> {
     Ok(match kind {
         FileType::Unknown => {
             let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -145,8 +162,12 @@ pub(crate) fn is_directory(directory: &impl AsFd, name: &CStr, kind: FileType) -
 }
 
 /// Opens a directory in another one, unless it is a mount point. If its mode denies its owner access, the mode is
-/// changed.
-pub(crate) fn open_inside(
+/// changed. `device` is the device of the directory above, `path` the path for messages.
+///
+/// # Errors
+///
+/// If it cannot be opened, or another file system is mounted there.
+pub fn open_inside(
     directory: &impl AsFd,
     name: &CStr,
     device: rustix::fs::Dev,
@@ -212,8 +233,7 @@ fn mounted_error(path: &Path) -> std::io::Error {
 
 /// A mount point at or below a directory, from the system's list.
 #[cfg(target_os = "linux")]
-#[expect(clippy::disallowed_methods, reason = "it is the kernel that writes there")]
-pub(crate) fn mounted_below(directory: &Path) -> Option<PathBuf> {
+pub fn mounted_below(directory: &Path) -> Option<PathBuf> {
     let list = std::fs::read("/proc/self/mountinfo").ok()?;
     let directory = std::fs::canonicalize(directory).ok()?;
     mounts(&list).into_iter().find(|mount| mount.starts_with(&directory))
@@ -221,7 +241,7 @@ pub(crate) fn mounted_below(directory: &Path) -> Option<PathBuf> {
 
 /// On other systems, only file systems of another device are detected.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn mounted_below(_: &Path) -> Option<PathBuf> {
+pub fn mounted_below(_: &Path) -> Option<PathBuf> {
     None
 }
 
