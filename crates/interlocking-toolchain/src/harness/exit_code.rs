@@ -1,12 +1,9 @@
 //! Test commands of which only the exit code counts.
 
-use super::{KnownTests, WHOLE_SUITE, end_of};
+use super::{KnownTests, LONGEST_TEXT, WHOLE_SUITE, end_of};
 use crate::execution::{Ending, Finished};
 use crate::failure::{FailureType, StructuredFailure};
 use crate::outcome::TestOutcome;
-
-/// The longest part of the output that becomes a failure's message, in bytes.
-const LONGEST_MESSAGE: usize = 2000;
 
 /// Gives every known test the verdict of the whole command (TC-09). Without known tests, the verdict is that of the suite.
 pub fn read(finished: &Finished, known: KnownTests<'_>) -> TestOutcome {
@@ -21,7 +18,7 @@ pub fn read(finished: &Finished, known: KnownTests<'_>) -> TestOutcome {
         Ending::TimedOut => FailureType::Timeout,
     };
     let output = format!("{}{}", finished.stdout, finished.stderr);
-    let message = end_of(output.trim(), LONGEST_MESSAGE);
+    let message = end_of(output.trim(), LONGEST_TEXT);
     TestOutcome {
         failed: names
             .iter()

@@ -3,7 +3,7 @@
 //! The events are made from the tests' output, so a test that prints `--- PASS: TestOther` makes a verdict for another test.
 //! Hence a test that has failed once counts as failed, and a package that did not end counts as a failure of its own.
 
-use super::{KnownTests, WHOLE_SUITE, add_unreported, bare_failure, without_duplicates};
+use super::{KnownTests, WHOLE_SUITE, add_unreported, bare_failure, bounded, without_duplicates};
 use crate::execution::{Ending, Finished};
 use crate::failure::{FailureType, StructuredFailure};
 use crate::outcome::TestOutcome;
@@ -11,10 +11,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The longest output of one test that is kept, in bytes.
-const LONGEST_TEXT: usize = 64 * 1024;
-
-/// The longest message of a failure, in bytes.
-const LONGEST_MESSAGE: usize = 2000;
+const LONGEST_OUTPUT: usize = 64 * 1024;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -72,7 +69,7 @@ pub fn read(finished: &Finished, known: KnownTests<'_>) -> Option<TestOutcome> {
             "fail" => seen.failed = true,
             "skip" => seen.skipped = true,
             "output" => {
-                let room = LONGEST_TEXT.saturating_sub(seen.output.len());
+                let room = LONGEST_OUTPUT.saturating_sub(seen.output.len());
                 seen.output.push_str(&event.output[..event.output.floor_char_boundary(room)]);
             }
             _ => {}
@@ -141,7 +138,7 @@ fn failure(name: &str, seen: &Seen, out_of_time: bool) -> StructuredFailure {
         } else {
             FailureType::ExceptionThrown
         };
-        return bare_failure(name, failure_type, &panic[..panic.floor_char_boundary(LONGEST_MESSAGE)]);
+        return bounded(bare_failure(name, failure_type, panic));
     }
     if !seen.has_ended() {
         let failure_type = if out_of_time { FailureType::Timeout } else { FailureType::ParseError };
@@ -151,8 +148,7 @@ fn failure(name: &str, seen: &Seen, out_of_time: bool) -> StructuredFailure {
     let said = said.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     let said = if said.is_empty() { "it failed without a word, or a test within it failed".to_owned() } else { said };
     let (actual, expected) = sides(&said).unzip();
-    let message = &said[..said.floor_char_boundary(LONGEST_MESSAGE)];
-    StructuredFailure { actual, expected, ..bare_failure(name, FailureType::PropertyFailed, message) }
+    bounded(StructuredFailure { actual, expected, ..bare_failure(name, FailureType::PropertyFailed, &said) })
 }
 
 /// Removes the location from `halves_test.go:13: Half(7) = 4, want 3`: it changes with every edit.

@@ -5,7 +5,7 @@
 //! once, and a report that contradicts itself or the exit code gives no verdict.
 
 use super::junit_failure::failure;
-use super::{KnownTests, WHOLE_SUITE, add_unreported, bare_failure, no_verdict, without_duplicates};
+use super::{KnownTests, WHOLE_SUITE, add_unreported, bare_failure, beginning_of, no_verdict, without_duplicates};
 use crate::execution::{Ending, Finished};
 use crate::failure::FailureType;
 use crate::outcome::TestOutcome;
@@ -23,7 +23,10 @@ const MOST_TESTS: usize = 100_000;
 const DEEPEST: usize = 32;
 
 /// The longest text of each stream of a test that is kept, in bytes.
-const LONGEST_TEXT: usize = 64 * 1024;
+const LONGEST_OUTPUT: usize = 64 * 1024;
+
+/// The longest part of a report that an error quotes, in bytes.
+const LONGEST_QUOTE: usize = 200;
 
 /// Why a file is not a valid report.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -161,7 +164,7 @@ pub(super) fn cases(text: &str) -> Result<Vec<Case>, ReportError> {
     let mut reading = Reading::default();
     loop {
         let at = reader.buffer_position();
-        let not_xml = |reason: String| ReportError::NotXml { reason, at };
+        let not_xml = |reason: String| ReportError::NotXml { reason: quoted(&reason), at };
         let event = reader.read_event().map_err(|error| not_xml(error.to_string()))?;
         match event {
             Event::Start(element) => reading.open(&element, at)?,
@@ -234,7 +237,7 @@ impl Reading {
                     found: [0; 3],
                 })
             }
-            (None, root) => return Err(ReportError::NotJunit { root: root.to_owned() }),
+            (None, root) => return Err(ReportError::NotJunit { root: quoted(root) }),
             (Some(Open::Suite(_)), "testcase") => {
                 let name = attribute("name")?.filter(|name| !name.is_empty()).ok_or(ReportError::Unnamed { at })?;
                 let class = attribute("classname")?.filter(|class| !class.is_empty());
@@ -310,7 +313,7 @@ impl Reading {
             Part::Errors => &mut case.errors,
             Part::Other => return,
         };
-        let room = LONGEST_TEXT.saturating_sub(whole.len());
+        let room = LONGEST_OUTPUT.saturating_sub(whole.len());
         whole.push_str(&text[..text.floor_char_boundary(room)]);
     }
 }
@@ -322,15 +325,21 @@ impl Suite {
         let said = [(self.tests, "are there"), (self.failures, "failed"), (self.errors, "broke")];
         for ((said, what), reported) in said.into_iter().zip(self.found) {
             if let Some(said) = said.filter(|said| *said > reported) {
-                return Err(ReportError::Contradiction { suite: self.name, what, said, reported });
+                return Err(ReportError::Contradiction { suite: quoted(&self.name), what, said, reported });
             }
         }
         Ok(())
     }
 }
 
+/// Words of a report, or about it, as an error quotes them: code under test decides how long they are.
+fn quoted(words: &str) -> String {
+    let beginning = beginning_of(words, LONGEST_QUOTE);
+    if beginning.len() < words.len() { format!("{beginning}…") } else { words.to_owned() }
+}
+
 fn attribute(element: &BytesStart<'_>, wanted: &str, at: u64) -> Result<Option<String>, ReportError> {
-    let not_xml = |reason: String| ReportError::NotXml { reason, at };
+    let not_xml = |reason: String| ReportError::NotXml { reason: quoted(&reason), at };
     let found = element.try_get_attribute(wanted).map_err(|error| not_xml(error.to_string()))?;
     let value = found.map(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0));
     Ok(value.transpose().map_err(|error| not_xml(error.to_string()))?.map(|value| value.into_owned()))

@@ -1,11 +1,9 @@
 //! How a test of a JUnit report failed.
 
+use super::bounded;
 use super::junit::{Case, CaseKind};
 use super::panics::explain;
 use crate::failure::{FailureType, StructuredFailure};
-
-/// The longest message that is kept, in bytes.
-const LONGEST_MESSAGE: usize = 2000;
 
 /// Reads how a test failed: tests in Rust from their panic, others from the failure's type and message.
 pub(super) fn failure(case: Case, test_path: &str) -> StructuredFailure {
@@ -17,14 +15,8 @@ pub(super) fn failure(case: Case, test_path: &str) -> StructuredFailure {
     let failure_type = classify(&case, said);
     let (actual, expected) = sides(said).unzip();
     let said = if said.is_empty() { case.failure_kind.as_str() } else { said };
-    StructuredFailure {
-        failure_type,
-        counterexample,
-        expected,
-        actual,
-        message: said[..said.floor_char_boundary(LONGEST_MESSAGE)].to_owned(),
-        property_name: case.name,
-    }
+    let message = said.to_owned();
+    bounded(StructuredFailure { failure_type, counterexample, expected, actual, message, property_name: case.name })
 }
 
 /// Whether the text is the output of a failed test in Rust.

@@ -7,13 +7,10 @@
 //! compared with the counts.
 
 use super::panics::explain;
-use super::{KnownTests, WHOLE_SUITE, bare_failure, end_of};
+use super::{KnownTests, LONGEST_TEXT, WHOLE_SUITE, bare_failure, end_of};
 use crate::execution::{Ending, Finished};
 use crate::failure::{FailureType, StructuredFailure};
 use crate::outcome::{TestOutcome, TestVerdict};
-
-/// The longest part of standard error that becomes a failure's message, in bytes.
-const LONGEST_MESSAGE: usize = 2000;
 
 /// The result of a process that ran one test alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +81,7 @@ fn add_missing_verdicts(
     finished: &Finished,
     known: KnownTests<'_>,
 ) {
-    let stderr = end_of(finished.stderr.trim(), LONGEST_MESSAGE);
+    let stderr = end_of(finished.stderr.trim(), LONGEST_TEXT);
     let (failure_type, message) = if outcome.timed_out {
         (FailureType::Timeout, "no verdict when the time was up".to_owned())
     } else if programs.iter().any(|program| !program.finished) {
@@ -123,7 +120,7 @@ fn no_verdict_message(finished: &Finished) -> String {
         Ending::Killed => "was ended by a signal".to_owned(),
         Ending::TimedOut => "was still running when its time was up,".to_owned(),
     };
-    let stderr = end_of(finished.stderr.trim(), LONGEST_MESSAGE);
+    let stderr = end_of(finished.stderr.trim(), LONGEST_TEXT);
     let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
     format!("the test program {ending} before the harness had reported the results of its tests{said}")
 }
@@ -226,9 +223,9 @@ fn announced(line: &str) -> Option<usize> {
     matches!(word, "test" | "tests").then(|| count.parse().ok())?
 }
 
-/// `test prop_x ... ok`, `test prop_x - should panic ... FAILED`, `test prop_x ... ignored, slow`
+/// `test prop_x ... ok`, `test prop_x - should panic ... FAILED`, `test prop_x ... ignored, slow ... and more`
 fn verdict(line: &str) -> Option<(&str, Verdict)> {
-    let (name, verdict) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    let (name, verdict) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let name = name.strip_suffix(" - should panic").unwrap_or(name);
     let verdict = match verdict {
         "ok" => Verdict::Passed,

@@ -51,14 +51,14 @@ pub(crate) fn bare_failure(name: &str, failure_type: FailureType, message: &str)
     }
 }
 
-/// The longest part of standard error in the message of a run without verdicts, in bytes.
-const LONGEST_MESSAGE: usize = 2000;
+/// The longest part of a harness's words that each text of a failure keeps, in bytes.
+const LONGEST_TEXT: usize = 2000;
 
 /// The outcome of a run without verdicts: every known test failed, or the suite if none is known.
 pub(crate) fn no_verdict(finished: &Finished, known: KnownTests<'_>, why: &str) -> TestOutcome {
     let timed_out = finished.ending == Ending::TimedOut;
     let failure_type = if timed_out { FailureType::Timeout } else { FailureType::ParseError };
-    let said = end_of(finished.stderr.trim(), LONGEST_MESSAGE);
+    let (why, said) = (beginning_of(why, LONGEST_TEXT), end_of(finished.stderr.trim(), LONGEST_TEXT));
     let message = if said.is_empty() { why.to_owned() } else { format!("{why}: {said}") };
     let suite = [WHOLE_SUITE.to_owned()];
     let names = if known.names.is_empty() { &suite } else { known.names };
@@ -82,6 +82,20 @@ fn without_duplicates(outcome: &mut TestOutcome) {
     outcome.failed.retain(|failure| seen.insert(failure.property_name.clone()));
     outcome.passed.retain(|name| seen.insert(name.clone()));
     outcome.ignored.retain(|name| seen.insert(name.clone()));
+}
+
+/// A failure with the beginning of each of its texts: code under test decides how long they are.
+fn bounded(mut failure: StructuredFailure) -> StructuredFailure {
+    let StructuredFailure { counterexample, expected, actual, message, .. } = &mut failure;
+    for text in [counterexample, expected, actual].into_iter().flatten().chain([message]) {
+        text.truncate(text.floor_char_boundary(LONGEST_TEXT));
+    }
+    failure
+}
+
+/// The beginning of a text: at most `most` bytes, ending at a character boundary.
+fn beginning_of(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
 }
 
 /// The end of a text: at most `most` bytes, beginning at a character boundary.

@@ -1,20 +1,15 @@
 //! What a failed test's captured output says about its failure.
 
+use super::{bare_failure, bounded};
 use crate::failure::{FailureType, StructuredFailure};
-
-/// The longest message that is kept, in bytes.
-const LONGEST_MESSAGE: usize = 2000;
 
 /// Reads how a test failed from its output.
 pub(super) fn explain(name: &str, captured: &str, test_path: &str) -> StructuredFailure {
-    let failure = |failure_type, message: &str| StructuredFailure {
-        property_name: name.to_owned(),
-        failure_type,
-        counterexample: None,
-        expected: None,
-        actual: None,
-        message: message[..message.floor_char_boundary(LONGEST_MESSAGE)].to_owned(),
-    };
+    bounded(explain_fully(name, captured, test_path))
+}
+
+fn explain_fully(name: &str, captured: &str, test_path: &str) -> StructuredFailure {
+    let failure = |failure_type, message: &str| bare_failure(name, failure_type, message);
     let panics = panics(captured);
     let Some(last) = panics.last() else {
         // Without a panic, the test returned an error, or should have panicked and did not.
@@ -82,12 +77,18 @@ fn classify(panic: &Panic<'_>, test_path: &str) -> FailureType {
         FailureType::PropertyFailed
     } else if thrown_by_rust(message) || message.starts_with("Test aborted: ") {
         FailureType::ExceptionThrown
-    } else if panic.file == test_path {
+    } else if is_in(panic.file, test_path) {
         // `assert!(condition, "message")` panics with nothing but the message.
         FailureType::PropertyFailed
     } else {
         FailureType::ExceptionThrown
     }
+}
+
+/// Whether a file that a panic names is the test file. The panic's path begins at the cargo workspace, which may be a directory of
+/// the checkout, where the test file's path begins.
+fn is_in(file: &str, test_path: &str) -> bool {
+    test_path.strip_suffix(file).is_some_and(|above| above.is_empty() || above.ends_with('/'))
 }
 
 /// Whether the message is one of the language or the standard library.

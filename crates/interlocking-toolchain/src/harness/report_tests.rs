@@ -203,3 +203,66 @@ fn a_refused_report_is_a_failure() {
     let outcome = junit::read(&finished(Ending::Exited(0), ""), Some("<html/>"), known(&names));
     assert_eq!(failed(&outcome, "a").failure_type, FailureType::ParseError);
 }
+
+/// Names in a report are as long as code under test makes them. Every known test gets the message, so they are cut.
+#[test]
+fn a_refused_report_is_quoted_in_part() {
+    let long = "é".repeat(500_000);
+    let names = ["a", "b", "c"].map(str::to_owned);
+    let stderr = "x".repeat(1_000_000);
+    for (report, said) in [
+        (format!("<{long}/>"), "its outermost element is `é"),
+        (format!("<{long}></{long}x>"), "its outermost element is `é"),
+        (format!("<testsuite></{long}>"), "the report is no XML"),
+        (format!("<testsuite name='{long}' tests='1'/>"), "the suite `é"),
+        (format!("<testsuite>&{long};</testsuite>"), "there is no entity `é"),
+        (format!("<testsuite name='&{long};'/>"), "the report is no XML"),
+    ] {
+        let finished = Finished { stderr: stderr.clone(), ..finished(Ending::Exited(0), "") };
+        let outcome = junit::read(&finished, Some(&report), known(&names));
+        assert_eq!(outcome.failed.len(), 3);
+        for failure in &outcome.failed {
+            assert!(failure.message.contains(said) && failure.message.len() < 5000, "{}", failure.message.len());
+        }
+    }
+}
+
+/// Both sides of a comparison and the smallest input are as long as code under test makes them.
+#[test]
+fn texts_of_a_failure_are_kept_in_part() {
+    let long = "é".repeat(500_000);
+    let rust = format!(
+        "thread 'a' (7) panicked at tests/kinds.rs:1:1:\nTest failed: assertion failed: `(left == right)` \n  left: `{long}`,\n \
+         right: `{long}` at tests/kinds.rs:8.\nminimal failing input: a = {long}\n\tsuccesses: 0\n"
+    );
+    let libtest = format!(
+        "\nrunning 1 test\ntest a ... FAILED\n\nfailures:\n\n---- a stdout ----\n{rust}\n\nfailures:\n    a\n\n\
+         test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n"
+    );
+    let python = format!(
+        "<testsuite><testcase name='a'><failure message='assert {long} == {long}&#10;Falsifying example: f(a={long})'/>\
+         </testcase></testsuite>"
+    );
+    let less = "é".repeat(10_000);
+    let output = format!("    a_test.go:1: Half(7) = {less}, want {less}\n");
+    let go = [("output", &output[..]), ("fail", "")].map(|(action, output)| {
+        serde_json::json!({"Action": action, "Package": "p", "Test": "a", "Output": output}).to_string() + "\n"
+    });
+    let outcomes = [
+        libtest::read(&finished(Ending::Exited(101), &libtest), known(&[])).unwrap(),
+        junit(&python),
+        go_test::read(&finished(Ending::Exited(1), &go.concat()), known(&[])).unwrap(),
+    ];
+    for outcome in &outcomes {
+        let failure = &outcome.failed[0];
+        let texts = [&failure.counterexample, &failure.expected, &failure.actual].into_iter().flatten();
+        for text in texts.chain([&failure.message]) {
+            assert!(!text.is_empty() && text.len() <= LONGEST_TEXT, "{} bytes", text.len());
+        }
+    }
+    let kept = outcomes.map(|outcome| {
+        let failure = &outcome.failed[0];
+        [&failure.actual, &failure.expected, &failure.counterexample].map(Option::is_some)
+    });
+    assert_eq!(kept, [[true; 3], [true; 3], [true, true, false]]);
+}

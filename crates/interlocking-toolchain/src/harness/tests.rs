@@ -280,6 +280,39 @@ fn output_without_a_verdict() {
     assert!(outcome.failed[0].message.contains("SIGABRT"), "{}", outcome.failed[0].message);
 }
 
+/// The reason for which a test is ignored is any text.
+#[test]
+fn what_follows_a_reason_to_ignore_a_test_is_part_of_the_reason() {
+    for (name, line) in [
+        ("prop_a", "test prop_a ... ignored, slow ... really"),
+        ("prop_a", "test prop_a - should panic ... ignored, slow ... ok"),
+        ("src/lib.rs - f (line 3) - compile fail", "test src/lib.rs - f (line 3) - compile fail ... ignored"),
+    ] {
+        let stdout = format!(
+            "running 1 test\n{line}\n\ntest result: ok. 0 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n"
+        );
+        let finished = Finished { ending: Ending::Exited(0), stdout, is_cut: false, stderr: String::new() };
+        assert_eq!(libtest::one(&finished, name, name, "tests/kinds.rs"), libtest::OneTest::Ignored, "{line}");
+    }
+}
+
+/// Cargo names files from the directory of the workspace, which need not be that of the checkout.
+#[test]
+fn a_panic_in_the_test_file_of_a_workspace_within_the_checkout_is_an_assertion() {
+    let kind = |test_path: &str| {
+        let known = KnownTests { names: &[], test_path, implementation_path: None };
+        let outcome = libtest::read(&recorded!("kinds", Ending::Exited(101)), known).unwrap();
+        let TestVerdict::Failed(failure) = outcome.verdict_of("prop_plain_condition") else { panic!("{outcome:?}") };
+        failure.failure_type
+    };
+    for test_path in ["tests/kinds.rs", "./tests/kinds.rs", "sub/tests/kinds.rs"] {
+        assert_eq!(kind(test_path), FailureType::PropertyFailed, "{test_path}");
+    }
+    for test_path in ["other_tests/kinds.rs", "kinds.rs", "tests/kinds.rs/other.rs"] {
+        assert_eq!(kind(test_path), FailureType::ExceptionThrown, "{test_path}");
+    }
+}
+
 /// CON-53: tests that could not be built have no verdicts, which differs from failing.
 #[test]
 fn a_compile_error_is_not_a_failing_test() {
