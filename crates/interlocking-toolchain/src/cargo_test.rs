@@ -4,14 +4,27 @@ use super::command::CommandLine;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The test command is not a `cargo test`, which could be made to build test programs without running them.
+/// The test command is not a `cargo test` that can be made to build its test programs without running them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{command}` is not a `cargo test`, and with `harness = \"libtest\"` each test is run by itself, from what `cargo test` builds; name that, or use `harness = \"exitCode\"`, where the command's exit code is all that counts"
-)]
-pub struct NotCargoTest {
-    /// The command.
-    pub command: String,
+pub enum NotCargoTest {
+    /// It is another command.
+    #[error(
+        "`{command}` is not a `cargo test`, and with `harness = \"libtest\"` each test is run by itself, from what `cargo test` builds; name that, or use `harness = \"exitCode\"`, where the command's exit code is all that counts"
+    )]
+    OtherCommand {
+        /// The command.
+        command: String,
+    },
+    /// It has an option that decides what is built, where, or what cargo prints of it.
+    #[error(
+        "`{command}` has the option `{option}`, and with `harness = \"libtest\"` each test is run by itself, from programs that are built and found without it; leave it out, or use `harness = \"exitCode\"`, where the command's exit code is all that counts"
+    )]
+    UnusableOption {
+        /// The command.
+        command: String,
+        /// The option.
+        option: String,
+    },
 }
 
 /// A `cargo test` split into two steps: building the test programs, and running them.
@@ -74,6 +87,9 @@ const WITH_VALUE: [&str; 21] = [
     "-C",
 ];
 
+/// Options of `cargo test` that a build of the test programs sets itself, or with which it has none.
+const UNUSABLE: [&str; 4] = ["--no-run", "--message-format", "--target-dir", "--doc"];
+
 /// Options of a test program that are followed by a value.
 const PROGRAM_WITH_VALUE: [&str; 7] =
     ["--skip", "--test-threads", "--format", "--color", "--logfile", "--shuffle-seed", "-Z"];
@@ -131,6 +147,8 @@ pub(super) struct Built {
     pub(super) tests: Vec<(PathBuf, PathBuf)>,
     /// Other files that the test programs may execute: the packages' own programs and shared libraries.
     pub(super) others: Vec<PathBuf>,
+    /// Programs that cargo names outside the target directory. This build has not made them.
+    pub(super) outside: Vec<PathBuf>,
     /// The compiler's errors, rendered for people.
     pub(super) rendered: String,
 }
@@ -138,7 +156,7 @@ pub(super) struct Built {
 impl CargoTest {
     /// Splits a `cargo test` command into its two steps.
     pub(super) fn of(command: &CommandLine) -> Result<Self, NotCargoTest> {
-        let not_one = || NotCargoTest { command: command.to_string() };
+        let not_one = || NotCargoTest::OtherCommand { command: command.to_string() };
         let program = Path::new(command.program()).file_stem().and_then(|stem| stem.to_str());
         let mut words = command.arguments().iter().filter(|word| !word.starts_with('+'));
         if program != Some("cargo") || !words.next().is_some_and(|word| word == "test" || word == "t") {
@@ -148,8 +166,13 @@ impl CargoTest {
             command.arguments().iter().take_while(|word| *word != "--").map(String::as_str).collect::<Vec<_>>();
         let programs: Vec<&str> = command.arguments().iter().skip(own.len() + 1).map(String::as_str).collect();
         let words: Vec<&str> = own.iter().copied().filter(|word| !word.starts_with('+')).collect();
+        let (of_cargo, mut filters) = options_and_words(&words, &WITH_VALUE);
+        if let Some(option) = of_cargo.iter().map(|option| name_of(option)).find(|name| UNUSABLE.contains(name)) {
+            let (command, option) = (command.to_string(), option.to_owned());
+            return Err(NotCargoTest::UnusableOption { command, option });
+        }
         // The first word is the subcommand.
-        let mut filters = options_and_words(&words, &WITH_VALUE).1.split_off(1);
+        filters.remove(0);
         let (mut options, more_filters) = options_and_words(&programs, &PROGRAM_WITH_VALUE);
         filters.extend(more_filters);
         let is_serial = options.iter().any(|option| option.join("=") == format!("{THREADS}=1"));
@@ -209,7 +232,7 @@ struct Diagnostic {
 }
 
 impl Built {
-    /// Reads cargo's JSON output. Ignores files outside the target directory, as this build has not made them.
+    /// Reads cargo's JSON output.
     pub(super) fn read(stdout: &str, target_directory: &Path) -> Self {
         let mut built = Self::default();
         for line in stdout.lines() {
@@ -229,6 +252,9 @@ impl Built {
     fn add(&mut self, message: Message, target_directory: &Path) {
         let is_ours = |path: &PathBuf| path.starts_with(target_directory);
         let is_test = message.profile.is_some_and(|profile| profile.test);
+        if let Some(program) = message.executable.as_ref().filter(|program| !is_ours(program)) {
+            self.outside.push(program.clone());
+        }
         let package = message.manifest_path.as_deref().and_then(Path::parent).map(Path::to_owned);
         match (message.executable.filter(is_ours), package) {
             (Some(program), Some(package)) if is_test => self.tests.push((program, package)),
@@ -293,6 +319,26 @@ mod tests {
         }
     }
 
+    /// The build sets these options, or it builds no test program with them.
+    #[test]
+    fn options_that_no_build_of_test_programs_can_have_are_refused() {
+        for (words, option) in [
+            (&["--target-dir", "x"][..], "--target-dir"),
+            (&["--target-dir=x"], "--target-dir"),
+            (&["--release", "--no-run"], "--no-run"),
+            (&["--message-format", "short", "--", "prop_"], "--message-format"),
+            (&["--message-format=short"], "--message-format"),
+            (&["--doc"], "--doc"),
+        ] {
+            let command = CommandLine::new("cargo", &[&["test"], words].concat());
+            let error = CargoTest::of(&command).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{command}` has the option `{option}`")), "{error}");
+        }
+        for words in [&["--target", "wasm32-wasip1"][..], &["--", "--no-run"]] {
+            CargoTest::of(&CommandLine::new("cargo", &[&["test"], words].concat())).unwrap();
+        }
+    }
+
     /// Verdicts and the canaries' messages are read from the output as a program prints it by default.
     #[test]
     fn options_for_the_output_reach_no_program() {
@@ -332,7 +378,7 @@ mod tests {
         }
     }
 
-    /// Lines that are not cargo's messages are ignored, and so are programs outside the target directory.
+    /// Lines that are not cargo's messages are ignored, and no program outside the target directory is run.
     #[test]
     fn programs_are_those_among_the_artefacts() {
         let line = |executable: &str, test: bool| {
@@ -344,5 +390,6 @@ mod tests {
         let built = Built::read(&text.join("\n"), Path::new("/t"));
         assert_eq!(built.tests, [(PathBuf::from("/t/debug/deps/a-1"), PathBuf::from("/c"))]);
         assert_eq!(built.others, [PathBuf::from("/t/debug/b")]);
+        assert_eq!(built.outside, [PathBuf::from("/tmp/evil")]);
     }
 }

@@ -118,6 +118,6 @@ impl TestOutcome {
 }
 
 /// Whether the reported name is the given name, with or without modules before it.
-fn names(reported: &str, name: &str) -> bool {
+pub(super) fn names(reported: &str, name: &str) -> bool {
     reported == name || reported.strip_suffix(name).is_some_and(|modules| modules.ends_with("::"))
 }

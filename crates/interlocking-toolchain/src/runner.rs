@@ -19,7 +19,7 @@ use crate::harness::{KnownTests, exit_code, go_test, junit};
 use interlocking_agents::program::{Environment, Invocation};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -107,15 +107,17 @@ impl Runner {
     }
 
     fn confined(toolchain: Toolchain, target_directory: &Path, checkouts: &Path, confinement: Confinement) -> Self {
+        // Commands have directories of their own, and files are recorded up to the root.
+        let absolute = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_owned());
         // Builds that agents run have another target directory.
-        let target_directory = target_directory.join("verdicts");
+        let target_directory = absolute(target_directory).join("verdicts");
         let environment = environment::of_commands(&toolchain, &target_directory);
         Self {
             toolchain,
             target_directory,
             environment,
             confinement,
-            settings: BuildSettings::of(checkouts),
+            settings: BuildSettings::of(&absolute(checkouts)),
             programs: Programs::default(),
             stops_at_failure: false,
         }
@@ -170,7 +172,8 @@ impl Runner {
     }
 
     /// Runs the command of a name (`test`, `contract`, `lint`, or a configured one) and reads the verdicts by the command's
-    /// harness. A known test without a verdict, because time was up or the test program crashed, counts as failed.
+    /// harness. A known test without a verdict, because time was up, the test program crashed or there is no such test, counts as
+    /// failed. With Rust's own harness, a known test that the command's filters do not choose needs no verdict.
     ///
     /// # Errors
     ///
@@ -242,19 +245,26 @@ impl Runner {
         if finished.is_cut {
             return Ok(TestRun::DidNotBuild { diagnostics: OUTPUT_CUT_MESSAGE.to_owned() });
         }
+        if let Some(program) = built.outside.first() {
+            let diagnostics = format!(
+                "cargo names the test program {}, which is not in {}, where it was to build: remove what names another directory",
+                program.display(),
+                self.target_directory.display()
+            );
+            return Ok(TestRun::DidNotBuild { diagnostics });
+        }
         let suite = Suite {
             toolchain: &self.toolchain,
             environment: &self.environment,
             confinement: &self.confinement,
             checkout: checkout.path(),
-            hidden: known.hidden(),
+            known,
             built: &built,
             arguments: &command.arguments,
             is_selective: command.is_selective,
             is_serial: command.is_serial,
             chosen: &command.chosen,
             programs: &self.programs,
-            test_path: known.test_path,
             deadline,
             stops_at_failure: self.stops_at_failure,
         };

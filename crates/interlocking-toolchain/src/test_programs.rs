@@ -3,7 +3,7 @@
 use super::cargo_test::{Built, Chosen};
 use super::confinement::Confinement;
 use super::execution::{Ending, Finished, RunError};
-use super::outcome::{Forgery, TestOutcome, TestRun};
+use super::outcome::{Forgery, TestOutcome, TestRun, names};
 use super::recorder::Programs;
 use super::temporary::Temporary;
 use super::toolchain::Toolchain;
@@ -25,8 +25,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// The least number of pairs of a test and its canary that are run in a suite in which every test passes. Code that ends its
-/// program early at random would have to guess each time whether the test or the canary runs.
+/// The least number of pairs of a test and its canary that agree in a suite in which every test passes, over all its tests. Code
+/// that ends its program early at random would have to guess each time whether the test or the canary runs.
 const PAIRS: usize = 10;
 
 /// What the processes of a suite share.
@@ -35,8 +35,8 @@ pub(super) struct Suite<'a> {
     pub(super) environment: &'a Environment,
     pub(super) confinement: &'a Confinement,
     pub(super) checkout: &'a Path,
-    /// The path in the checkout that no test may read.
-    pub(super) hidden: Option<&'a Path>,
+    /// The tests that must have a verdict if they are chosen, and the test file.
+    pub(super) known: KnownTests<'a>,
     pub(super) built: &'a Built,
     /// The other arguments of the test programs.
     pub(super) arguments: &'a [String],
@@ -46,8 +46,6 @@ pub(super) struct Suite<'a> {
     pub(super) is_serial: bool,
     pub(super) chosen: &'a Chosen,
     pub(super) programs: &'a Programs,
-    /// The test file. A panic in it counts as a failed assertion, unless its message is one of Rust's own.
-    pub(super) test_path: &'a str,
     /// When the time for the whole suite is up.
     pub(super) deadline: Instant,
     /// Whether the suite stops at the first failure.
@@ -78,7 +76,7 @@ impl Suite<'_> {
     /// Runs all tests of all programs, and those that are `paired` together with their canaries.
     pub(super) async fn run(&self, paired: &[PairedTest]) -> Result<TestRun, RunError> {
         let mut jobs = Vec::new();
-        let mut compiled: BTreeSet<String> = BTreeSet::new();
+        let (mut compiled, mut names) = (BTreeSet::new(), Vec::new());
         for (program, package) in &self.built.tests {
             let finished = self.list(program, package, &[]).await?;
             let Some(listed) = libtest::listed(&finished) else {
@@ -87,6 +85,7 @@ impl Suite<'_> {
             let mut of_program = jobs_of(program, package, &listed, paired);
             let pairs = of_program.iter().filter_map(|job| job.canary.as_ref());
             compiled.extend(pairs.map(|(test, _)| test.stand_in.clone()));
+            names.extend(of_program.iter().map(|job| job.name.clone()));
             if self.is_selective {
                 let finished = self.list(program, package, self.arguments).await?;
                 let Some(selected) = libtest::listed(&finished) else {
@@ -96,18 +95,16 @@ impl Suite<'_> {
             }
             jobs.extend(of_program);
         }
-        let mut outcome = TestOutcome::default();
-        for test in paired {
-            if !compiled.contains(&test.stand_in) {
-                let message = "it is in the file, but no test program has it: it is not compiled";
-                outcome.failed.push(bare_failure(&test.name, FailureType::ParseError, message));
-            }
-        }
+        let failed = self.missing(paired, &compiled, &names);
+        let mut outcome = TestOutcome { failed, ..TestOutcome::default() };
         jobs.retain(|job| self.chosen.has(&job.name));
-        let mut forged = BTreeSet::new();
+        let (mut forged, mut again) = (BTreeSet::new(), Vec::new());
         for (job, judged) in jobs.iter().zip(self.round(jobs.iter().collect()).await?) {
             match judged {
-                Judged::Passed => outcome.passed.push(job.name.clone()),
+                Judged::Passed => {
+                    outcome.passed.push(job.name.clone());
+                    again.extend(job.canary.is_some().then_some(job));
+                }
                 Judged::Ignored => outcome.ignored.push(job.name.clone()),
                 Judged::Failed(failure) => outcome.failed.push(failure),
                 Judged::Forged => {
@@ -115,13 +112,10 @@ impl Suite<'_> {
                 }
             }
         }
-        let pairs = jobs.iter().filter(|job| job.canary.is_some()).count();
-        let rounds = if pairs == 0 { 1 } else { PAIRS.div_ceil(pairs) };
-        for _ in 1..rounds {
+        for _ in 0..further_rounds(again.len()) {
             if !outcome.failed.is_empty() || !forged.is_empty() {
                 break;
             }
-            let again: Vec<_> = jobs.iter().filter(|job| job.canary.is_some()).collect();
             for (job, judged) in again.iter().zip(self.round(again.clone()).await?) {
                 match judged {
                     Judged::Passed | Judged::Ignored => {}
@@ -140,6 +134,20 @@ impl Suite<'_> {
             return Ok(TestRun::Ran(outcome));
         }
         Ok(TestRun::Forged { tests: forged.into_iter().map(|test| Forgery { test }).collect() })
+    }
+
+    /// The failures of chosen tests that no program has: of the test file's those that are not `compiled`, by their stand-ins, and
+    /// of the known ones those that are not `listed`.
+    fn missing(&self, paired: &[PairedTest], compiled: &BTreeSet<String>, listed: &[String]) -> Vec<StructuredFailure> {
+        let failed = |name: &String, message| bare_failure(name, FailureType::ParseError, message);
+        let left_out = paired.iter().filter(|test| !compiled.contains(&test.stand_in)).map(|test| &test.name);
+        let left_out: Vec<&String> = left_out.filter(|name| self.chosen.has(name)).collect();
+        let is_there = |name: &String| listed.iter().chain(left_out.iter().copied()).any(|found| names(found, name));
+        let absent = self.known.names.iter().filter(|name| self.chosen.has(name) && !is_there(name));
+        let of_file = left_out
+            .iter()
+            .map(|name| failed(name, "it is in the file, but no test program has it: it is not compiled"));
+        of_file.chain(absent.map(|name| failed(name, "no test program has it"))).collect()
     }
 
     /// Runs every job once, as many at a time as there are processors. Returns the results in the order of the jobs, up to the
@@ -169,7 +177,7 @@ impl Suite<'_> {
             _ => None,
         };
         let finished = self.start(job, &job.path).await?;
-        match libtest::one(&finished, &job.path, &job.name, self.test_path) {
+        match libtest::one(&finished, &job.path, &job.name, self.known.test_path) {
             OneTest::Passed => {}
             OneTest::Ignored => return Ok(Judged::Ignored),
             OneTest::Failed(failure) => return Ok(Judged::Failed(failure)),
@@ -179,7 +187,7 @@ impl Suite<'_> {
             Some(finished) => finished,
             None => self.start(job, canary).await?,
         };
-        Ok(match libtest::one(&finished, canary, &job.name, self.test_path) {
+        Ok(match libtest::one(&finished, canary, &job.name, self.known.test_path) {
             OneTest::Passed | OneTest::Ignored => Judged::Forged,
             OneTest::Failed(_) if test.expects_panic || finished.stdout.contains(&test.nonce) => Judged::Passed,
             // The canary failed inside the test: the test passes in one run and fails in another.
@@ -215,8 +223,8 @@ impl Suite<'_> {
                 format!("the time for building and testing was up before {program} had listed its tests")
             }
         };
-        let known = KnownTests { names: &[], test_path: self.test_path, implementation_path: None };
-        no_verdict(finished, known, &why)
+        let chosen: Vec<String> = self.known.names.iter().filter(|name| self.chosen.has(name)).cloned().collect();
+        no_verdict(finished, KnownTests { names: &chosen, ..self.known }, &why)
     }
 
     async fn process(
@@ -231,7 +239,7 @@ impl Suite<'_> {
         programs.push(program.to_owned());
         let sandbox = self
             .confinement
-            .of_test(self.checkout, self.hidden, &programs, temporary.path(), self.toolchain)
+            .of_test(self.checkout, self.known.hidden(), &programs, temporary.path(), self.toolchain)
             .map_err(|source| RunError::File { path: self.checkout.to_owned(), source })?;
         let environment = self.environment.clone().set("CARGO_MANIFEST_DIR", package).without("CARGO_TARGET_DIR");
         let invocation = Invocation {
@@ -244,6 +252,11 @@ impl Suite<'_> {
         temporary.delete().await?;
         Ok(finished)
     }
+}
+
+/// The number of rounds that follow the first one, in which this many pairs of a test and its canary agreed.
+fn further_rounds(pairs: usize) -> usize {
+    if pairs == 0 { 0 } else { PAIRS.div_ceil(pairs) - 1 }
 }
 
 /// The jobs of one program. A test with a stand-in is not run itself.
@@ -267,4 +280,16 @@ fn jobs_of<'a>(program: &'a Path, package: &'a Path, listed: &[String], paired: 
 /// A name without its modules.
 fn last(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ten_pairs_agree_however_many_tests_there_are() {
+        for (pairs, rounds) in [(0, 0), (1, 9), (3, 3), (9, 1), (10, 0), (11, 0)] {
+            assert_eq!(further_rounds(pairs), rounds, "{pairs}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use interlocking_toolchain::{
     Runner, TestRun, TestVerdict, Toolchain,
 };
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const KNOWN: KnownTests<'_> = KnownTests { names: &[], test_path: "tests/p.rs", implementation_path: None };
@@ -124,20 +124,89 @@ async fn a_report_is_read_from_where_the_command_leaves_it() {
     assert_eq!(outcome.failed[0].failure_type, FailureType::ParseError);
 }
 
+/// The test program that a build by [`runner`] names.
+fn program() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("named/verdicts/debug/deps/p-1")
+}
+
+/// Cargo's message about a test program that it has built.
+fn artifact(checkout: &Path, program: &Path) -> String {
+    let message = serde_json::json!({
+        "reason": "compiler-artifact",
+        "manifest_path": checkout.join("Cargo.toml"),
+        "target": {"kind": ["test"]},
+        "profile": {"test": true},
+        "executable": program,
+    });
+    message.to_string()
+}
+
+/// A test that must have a verdict has failed if no program has it, unless the command chooses others.
+#[tokio::test]
+async fn a_known_test_that_no_program_has_has_failed() {
+    let checkouts = tempfile::tempdir().unwrap();
+    let at = checkouts.path().join("1");
+    fs::create_dir(&at).unwrap();
+    let names = ["prop_a", "prop_gone", "another"].map(str::to_owned);
+    let known = KnownTests { names: &names, ..KNOWN };
+    let (program, test) = (program(), ["cargo", "test", "prop_"].map(str::to_owned));
+    let of_program = |words: &[&str]| CommandLine::new(program.to_str().unwrap(), words);
+    let build = CommandLine::new("cargo", &["test", "prop_", "--no-run", "--message-format=json"]);
+    let (list, one) =
+        (of_program(&["--list", "--format=terse"]), of_program(&["inner::prop_a", "--exact", "--test-threads=2"]));
+    let passed = "running 1 test\ntest inner::prop_a ... ok\n\n\
+        test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
+    let toolchain = Toolchain { test_command: test.to_vec().try_into().unwrap(), ..Toolchain::default() };
+    let ran = async |listed: Finished| {
+        let recorder = Recorder::new().answer(build.clone(), Recorder::exit(0, &artifact(&at, &program)));
+        let recorder = recorder.answer(list.clone(), listed).answer(one.clone(), Recorder::exit(0, passed));
+        let runner = runner(toolchain.clone()).with_recorder(Arc::new(recorder));
+        let TestRun::Ran(outcome) = runner.test(&Checkout::at(&at), known).await.unwrap() else { panic!() };
+        let failed = outcome.failed.into_iter().map(|failure| (failure.property_name, failure.message)).collect();
+        (outcome.passed, failed)
+    };
+    let (passed, failed): (_, Vec<_>) = ran(Recorder::exit(0, "inner::prop_a: test\n")).await;
+    assert_eq!(
+        (passed, failed),
+        (vec!["inner::prop_a".to_owned()], vec![(names[1].clone(), "no test program has it".to_owned())])
+    );
+    let (_, failed): (_, Vec<_>) = ran(Recorder::exit(1, "")).await;
+    assert_eq!(failed.iter().map(|(name, _)| name).collect::<Vec<_>>(), [&names[0], &names[1]]);
+}
+
+/// Programs that cargo names elsewhere than where it was to build are not run, and tests that are not run have not passed.
+#[tokio::test]
+async fn a_program_that_was_built_elsewhere_is_not_ignored() {
+    let checkouts = tempfile::tempdir().unwrap();
+    let build = CommandLine::new("cargo", &["test", "--no-fail-fast", "--no-run", "--message-format=json"]);
+    let message = artifact(checkouts.path(), Path::new("/elsewhere/p-1"));
+    let recorder = Recorder::new().answer(build, Recorder::exit(0, &message));
+    let runner = runner(Toolchain::default()).with_recorder(Arc::new(recorder));
+    let run = runner.test(&Checkout::at(checkouts.path()), KNOWN).await.unwrap();
+    let TestRun::DidNotBuild { diagnostics } = run else { panic!("{run:?}") };
+    assert!(diagnostics.starts_with("cargo names the test program /elsewhere/p-1, which is not in "), "{diagnostics}");
+}
+
+/// Cargo runs in the checkout, and names the programs by their absolute paths.
+#[tokio::test]
+async fn a_target_directory_is_one_wherever_a_command_runs() {
+    let (checkouts, target) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let up = "../".repeat(std::env::current_dir().unwrap().components().count() - 1);
+    let relative = Path::new(&up).join(target.path().strip_prefix("/").unwrap());
+    let recorder = Arc::new(Recorder::new().with_default_answer(Recorder::exit(0, "")));
+    let runner = Runner::new(Toolchain::default(), relative, checkouts.path()).unwrap().with_recorder(recorder.clone());
+    assert!(runner.build(&Checkout::at(checkouts.path())).await.unwrap().passed());
+    let named = recorder.calls()[0].environment["CARGO_TARGET_DIR"].clone();
+    assert!(Path::new(&named).is_absolute() && named.ends_with("verdicts"), "{named}");
+}
+
 /// A test program that ends without listing its tests: the failure says how it ended and what it said.
 #[tokio::test]
 async fn a_program_that_does_not_list_its_tests_fails_by_its_end() {
     let checkouts = tempfile::tempdir().unwrap();
     let at = checkouts.path().join("1");
     fs::create_dir(&at).unwrap();
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("named/verdicts/debug/deps/p-1");
-    let artifact = serde_json::json!({
-        "reason": "compiler-artifact",
-        "manifest_path": at.join("Cargo.toml"),
-        "target": {"kind": ["test"]},
-        "profile": {"test": true},
-        "executable": program,
-    });
+    let program = program();
     let build = CommandLine::new("cargo", &["test", "--no-fail-fast", "--no-run", "--message-format=json"]);
     let list = CommandLine::new(program.to_str().unwrap(), &["--list", "--format=terse"]);
     let of_exit = "the test program exited with 127 instead of listing its tests, as Rust's own harness does";
@@ -149,7 +218,7 @@ async fn a_program_that_does_not_list_its_tests_fails_by_its_end() {
         (Ending::TimedOut, FailureType::Timeout, of_time),
     ] {
         let answer = Finished { ending, stdout: String::new(), is_cut: false, stderr: "no libx.so\n".to_owned() };
-        let recorder = Recorder::new().answer(build.clone(), Recorder::exit(0, &artifact.to_string()));
+        let recorder = Recorder::new().answer(build.clone(), Recorder::exit(0, &artifact(&at, &program)));
         let runner = runner(Toolchain::default()).with_recorder(Arc::new(recorder.answer(list.clone(), answer)));
         let TestRun::Ran(outcome) = runner.test(&Checkout::at(&at), KNOWN).await.unwrap() else { panic!("{ending:?}") };
         let [failure] = &outcome.failed[..] else { panic!("{outcome:?}") };
@@ -160,7 +229,7 @@ async fn a_program_that_does_not_list_its_tests_fails_by_its_end() {
 }
 
 /// TC-03: `cargo test contract` runs only the tests with that name, each by itself and with its canary. Options for the output
-/// change no verdict, and `--ignored` runs the tests that are marked so.
+/// change no verdict, `--ignored` runs the tests that are marked so, and a test that is not chosen need not be compiled.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_filter_chooses_tests_by_their_own_names() {
     let checkouts = tempfile::tempdir().unwrap();
@@ -172,14 +241,15 @@ async fn a_filter_chooses_tests_by_their_own_names() {
     let test = "#[test] fn contract_holds() {}\n";
     let others = "#[test] fn contract_holds_not() { panic!(\"not this one\") }\n\
         #[test] fn other() { panic!(\"nor this\") }\n\
-        #[test] #[ignore = \"slow\"] fn marked() {}\n";
+        #[test] #[ignore = \"slow\"] fn marked() {}\n\
+        #[cfg(windows)] #[test] fn only_there() {}\n";
     fs::write(at.join("tests/p.rs"), format!("{test}{others}")).unwrap();
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("named");
     for (words, passed) in [
         (&["contract", "--", "--skip", "not", "--nocapture"][..], "contract_holds"),
         (&["--", "contract", "--skip=holds_not", "-q", "--color", "always"], "contract_holds"),
         (&["--", "--exact", "contract_holds", "--format=terse", "--show-output"], "contract_holds"),
-        (&["--", "--ignored"], "marked"),
+        (&["--", "--ignored", "--skip", "only_there"], "marked"),
     ] {
         let test_command = CommandLine::new("cargo", &[&["test"], words].concat());
         let toolchain = Toolchain { test_command, ..Toolchain::default() };
