@@ -83,22 +83,22 @@ impl Documents {
         Ok(told)
     }
 
-    pub(super) fn to_wire(&self, text: &str, position: Position) -> WirePosition {
-        let line = text.lines().nth(position.line.saturating_sub(1) as usize).unwrap_or_default();
+    /// The protocol's parameters for a position in a file, which has this line there.
+    pub(super) fn place(&self, file: &Path, line: &str, position: Position) -> Result<Value, CodeError> {
         let bytes = (position.column.saturating_sub(1) as usize).min(line.len());
         let character = match self.is_utf8 {
             true => bytes,
             false => line.get(..bytes).unwrap_or(line).encode_utf16().count(),
         };
-        WirePosition { line: position.line.saturating_sub(1), character: u32::try_from(character).unwrap_or(u32::MAX) }
+        let place = json!({ "line": position.line.saturating_sub(1), "character": character });
+        Ok(json!({ "textDocument": { "uri": self.uri(file)? }, "position": place }))
     }
 
-    /// Converts the protocol's position in a text.
-    pub(super) fn position(&self, text: &str, at: WirePosition) -> Position {
+    /// Converts the protocol's position in this line.
+    pub(super) fn position(&self, line: &str, at: WirePosition) -> Position {
         let column = match self.is_utf8 {
             true => at.character,
             false => {
-                let line = text.lines().nth(at.line as usize).unwrap_or_default();
                 let mut left = at.character as usize;
                 let before = line.chars().take_while(|it| {
                     let is_before = left > 0;
@@ -116,9 +116,14 @@ impl Documents {
         let path = uri.strip_prefix("file://").unwrap_or(uri);
         let path = PathBuf::from(&*percent_decode_str(path).decode_utf8_lossy());
         let text = if self.is_utf8 { String::new() } else { read_anywhere(&path).unwrap_or_default() };
-        let position = self.position(&text, at);
+        let position = self.position(line(&text, at.line.saturating_add(1)), at);
         (path.strip_prefix(&self.root).map(Path::to_owned).unwrap_or(path), position)
     }
+}
+
+/// The line of a text with a number that is counted from 1; empty if there is none.
+pub(super) fn line(text: &str, number: u32) -> &str {
+    text.lines().nth(number.saturating_sub(1) as usize).unwrap_or_default()
 }
 
 pub(super) fn uri_of(path: &Path) -> String {

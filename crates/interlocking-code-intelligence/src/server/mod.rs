@@ -5,24 +5,21 @@ mod program;
 mod connection;
 mod documents;
 mod symbols;
+mod calls;
 
 pub use program::ServerProgram;
 
 use self::connection::{Connection, LONGEST_MESSAGE, Readiness};
 use self::documents::Documents;
-use self::messages::{
-    CallHierarchyItem, Definition, Definitions, DocumentSymbol, Hover, Initialized, OutgoingCall, WirePosition,
-};
+use self::messages::{DocumentSymbol, Hover, Initialized};
 use self::program::Language;
 use crate::error::{CodeError, Unavailable};
-use crate::intelligence::{Call, CodeIntelligence, OutgoingCalls, Position, Provider, Symbol, SymbolKind};
+use crate::intelligence::{CodeIntelligence, OutgoingCalls, Position, Provider, Symbol};
 use async_trait::async_trait;
 use interlocking_agents::program::{Environment, Invocation};
-use interlocking_rust_source::called_names;
 use interlocking_sandbox::{Network, Sandbox};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -106,82 +103,24 @@ impl LanguageServer {
 
     /// Gives the server the current text of a file, and returns that text.
     async fn open(&self, file: &Path) -> Result<Arc<str>, CodeError> {
-        let (text, told) = self.documents.lock().await.open(file)?;
+        // The server is told while the lock is held: so it knows the text before anyone asks, and versions come in their order.
+        let mut documents = self.documents.lock().await;
+        let (text, told) = documents.open(file)?;
         if let Some((method, params)) = told {
             self.connection.notify(method, params)?;
         }
         Ok(text)
     }
 
-    /// The protocol's parameters for a position in a file.
-    async fn at(&self, file: &Path, position: Position) -> Result<Value, CodeError> {
-        let text = self.open(file).await?;
+    /// The symbols of a file with this text.
+    async fn symbols_of(&self, file: &Path, text: &str) -> Result<Vec<Symbol>, CodeError> {
+        let uri = self.documents.lock().await.uri(file)?;
+        let params = json!({ "textDocument": { "uri": uri } });
+        let symbols: Option<Vec<DocumentSymbol>> = self.ask("textDocument/documentSymbol", params).await?;
         let documents = self.documents.lock().await;
-        let WirePosition { line, character } = documents.to_wire(&text, position);
-        let uri = documents.uri(file)?;
-        Ok(json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } }))
-    }
-
-    /// The calls in a function's own body.
-    async fn direct_calls(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {
-        match self.language {
-            // rust-analyzer's call hierarchy omits calls in the arguments of macros, such as `assert_eq!`.
-            Language::Rust => self.calls_by_definition(file, function).await,
-            Language::Python => self.calls_by_hierarchy(file, function).await,
-        }
-    }
-
-    /// Finds the names that a Rust function calls by its syntax, also in the arguments of macros, and asks the server for the
-    /// definition of each.
-    async fn calls_by_definition(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {
-        let text = self.open(file).await?;
-        let mut found = OutgoingCalls::default();
-        for called in called_names(&file.to_string_lossy(), &text)? {
-            let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-            let at = Position { line: number(called.line), column: number(called.column) };
-            if !function.lines.contains(&at.line) {
-                continue;
-            }
-            let definitions = match self.ask("textDocument/definition", self.at(file, at).await?).await? {
-                Definitions::Several(definitions) => definitions,
-                Definitions::One(definition) => vec![definition],
-                Definitions::None(()) => Vec::new(),
-            };
-            if definitions.is_empty() {
-                found.unclear.push(format!("what `{}` is in line {} cannot be resolved", called.name, at.line));
-            }
-            for definition in definitions {
-                let (uri, start) = match definition {
-                    Definition::Link { target_uri, target_selection_range } => {
-                        (target_uri, target_selection_range.start)
-                    }
-                    Definition::Location { uri, range } => (uri, range.start),
-                };
-                let (file, definition) = self.documents.lock().await.place_of(&uri, start);
-                found.calls.push(Call { name: called.name.clone(), at, file, definition });
-            }
-        }
-        Ok(found)
-    }
-
-    /// Asks the server for its call hierarchy.
-    async fn calls_by_hierarchy(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {
-        let at = self.at(file, function.position).await?;
-        let items: Option<Vec<Value>> = self.ask("textDocument/prepareCallHierarchy", at).await?;
-        let mut found = OutgoingCalls::default();
-        for item in items.unwrap_or_default() {
-            let item = json!({ "item": item });
-            let calls: Option<Vec<OutgoingCall>> = self.ask("callHierarchy/outgoingCalls", item).await?;
-            for OutgoingCall { to: CallHierarchyItem { name, uri, selection_range }, from_ranges } in
-                calls.unwrap_or_default()
-            {
-                let documents = self.documents.lock().await;
-                let (defined_in, definition) = documents.place_of(&uri, selection_range.start);
-                for from in from_ranges {
-                    let (_, at) = documents.place_of(&documents.uri(file)?, from.start);
-                    found.calls.push(Call { name: name.clone(), at, file: defined_in.clone(), definition });
-                }
-            }
+        let mut found = symbols::listed(&symbols.unwrap_or_default(), self.language, text, &documents);
+        if self.language == Language::Rust {
+            symbols::add_made_by_macros(&mut found, file, text)?;
         }
         Ok(found)
     }
@@ -195,47 +134,25 @@ impl CodeIntelligence for LanguageServer {
 
     async fn document_symbols(&self, file: &Path) -> Result<Vec<Symbol>, CodeError> {
         let text = self.open(file).await?;
-        let uri = self.documents.lock().await.uri(file)?;
-        let params = json!({ "textDocument": { "uri": uri } });
-        let symbols: Option<Vec<DocumentSymbol>> = self.ask("textDocument/documentSymbol", params).await?;
-        let documents = self.documents.lock().await;
-        let mut found = symbols::listed(&symbols.unwrap_or_default(), self.language, &text, &documents);
-        if self.language == Language::Rust {
-            symbols::add_made_by_macros(&mut found, file, &text)?;
-        }
-        Ok(found)
+        self.symbols_of(file, &text).await
     }
 
     async fn outgoing_calls(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {
-        let symbols = self.document_symbols(file).await?;
-        let mut found = OutgoingCalls::default();
-        let (mut open, mut seen) = (vec![function], BTreeSet::from([function.position]));
-        while let Some(function) = open.pop() {
-            let OutgoingCalls { calls, unclear } = self.direct_calls(file, function).await?;
-            found.unclear.extend(unclear);
-            for call in calls {
-                if call.file == file {
-                    // A call of a variable calls a closure, whose body is part of the function with the variable.
-                    let Some(own) = symbols.iter().find(|it| it.position == call.definition) else { continue };
-                    if own.kind == SymbolKind::Function && seen.insert(own.position) {
-                        open.push(own);
-                    }
-                }
-                found.calls.push(call);
-            }
-        }
-        found.calls.sort_by_key(|call| call.at);
-        Ok(found)
+        self.calls_of(file, function).await
     }
 
     async fn hover(&self, file: &Path, position: Position) -> Result<Option<String>, CodeError> {
-        let hover: Option<Hover> = self.ask("textDocument/hover", self.at(file, position).await?).await?;
+        let text = self.open(file).await?;
+        let line = documents::line(&text, position.line);
+        let at = self.documents.lock().await.place(file, line, position)?;
+        let hover: Option<Hover> = self.ask("textDocument/hover", at).await?;
         Ok(hover.map(|hover| hover.contents.into_text()))
     }
 
     async fn files_changed(&self, files: &[PathBuf]) -> Result<(), CodeError> {
         for file in files {
-            let told = self.documents.lock().await.changed(file)?;
+            let mut documents = self.documents.lock().await;
+            let told = documents.changed(file)?;
             for (method, params) in told {
                 self.connection.notify(method, params)?;
             }

@@ -23,14 +23,14 @@ mod kind {
 /// The functions and types among `symbols`; each name is preceded by the names of the symbols that contain it.
 pub(super) fn listed(symbols: &[DocumentSymbol], language: Language, text: &str, documents: &Documents) -> Vec<Symbol> {
     let mut found = Vec::new();
-    let mut listing = Listing { language, text, documents, found: &mut found };
+    let mut listing = Listing { language, lines: text.lines().collect(), documents, found: &mut found };
     listing.add(symbols, "");
     found
 }
 
 struct Listing<'a> {
     language: Language,
-    text: &'a str,
+    lines: Vec<&'a str>,
     documents: &'a Documents,
     found: &'a mut Vec<Symbol>,
 }
@@ -47,7 +47,9 @@ impl Listing<'_> {
             let separator = if self.language == Language::Rust { "::" } else { "." };
             let inner = format!("{name}{separator}");
             if let Some(kind) = kind {
-                let position = self.documents.position(self.text, symbol.selection_range.start);
+                let at = symbol.selection_range.start;
+                let line = self.lines.get(at.line as usize).copied().unwrap_or_default();
+                let position = self.documents.position(line, at);
                 let lines = symbol.range.start.line + 1..=symbol.range.end.line + 1;
                 self.found.push(Symbol { name, kind, position, lines });
             }

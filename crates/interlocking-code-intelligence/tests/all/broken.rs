@@ -1,7 +1,9 @@
 //! Servers that are missing, do not start, or violate their protocol.
 
-use crate::project::{is_not_here, stack, write};
-use interlocking_code_intelligence::{CodeError, CodeIntelligence, LanguageServer, ServerProgram, Unavailable};
+use crate::project::{is_not_here, stack, started, symbol, write};
+use interlocking_code_intelligence::{
+    CodeError, CodeIntelligence, LanguageServer, Position, ServerProgram, Symbol, SymbolKind, Unavailable,
+};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -144,4 +146,75 @@ async fn a_server_that_goes_wrong_later_is_told_of() {
     let code = start(&project, &script(&programs, &answering(capable, &then))).await.unwrap();
     let error = code.document_symbols(file).await.unwrap_err();
     assert_eq!(error.to_string(), "Pyright refused textDocument/documentSymbol: not now");
+}
+
+/// A server that reads whole messages, and knows nothing but a function's calls, which this command of the shell writes.
+fn answering_all(calls: &str) -> String {
+    let answers = r#"
+test "$1" = --version && exit 0
+say() { printf 'Content-Length: %s\r\n\r\n%s' "${#1}" "$1"; }
+answer() { say "{\"id\":$id,\"result\":$1}"; }
+while read -r header && read -r blank; do
+    length=${header#*: }
+    body=$(head -c "${length%?}")
+    case $body in *'/didOpen"'*) continue ;; esac
+    id=${body#*\"id\":}
+    id=${id%%,*}
+    case $body in
+    *'"method":"initialize"'*) answer '{"capabilities":{"positionEncoding":"utf-8"}}' ;;
+    *'"method":"initialized"'*)
+        say '{"method":"experimental/serverStatus","params":{"health":"ok","quiescent":true}}' ;;
+    *'/prepareCallHierarchy"'*) answer '[{}]' ;;
+    *'/outgoingCalls"'*) answer "[$(CALLS)]" ;;
+    *'"id":'*) answer null ;;
+    esac
+done"#;
+    answers.replace("CALLS", calls)
+}
+
+/// The text that tells of calls that were not looked up.
+fn not_looked_up(line: u32) -> String {
+    format!(
+        "`many` makes more than 500 calls, with those of the functions that it calls: what `many` calls from line {line} on was not \
+         looked up"
+    )
+}
+
+/// An agent decides how many calls it writes. Each one that is asked about is unclear here.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_function_with_very_many_calls_is_looked_up_in_part() {
+    let (project, programs) = (stack(), tempfile::tempdir().unwrap());
+    write(&project, "tests/many.rs", &format!("fn many() {{\n{}}}\n", "    other(); other();\n".repeat(10_000)));
+    let program = ServerProgram::rust_analyzer().at(script(&programs, &answering_all("")));
+    let Some(code) = started(program, &project).await else { return };
+    let many = symbol(&code, "tests/many.rs", "many").await;
+    let found = code.outgoing_calls(Path::new("tests/many.rs"), &many).await.unwrap();
+    let (last, others) = found.unclear.split_last().unwrap();
+    assert!(others.iter().all(|unclear| unclear.ends_with("cannot be resolved")));
+    assert_eq!((others.len(), found.calls.len()), (500, 0));
+    assert_eq!(*last, not_looked_up(252));
+}
+
+/// The same with a server that tells of all calls at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hierarchy_with_very_many_calls_is_looked_up_in_part() {
+    let (project, programs) = (stack(), tempfile::tempdir().unwrap());
+    let at =
+        |line: &str| format!(r#"{{"start":{{"line":{line},"character":0}},"end":{{"line":{line},"character":1}}}}"#);
+    let call = format!(
+        r#"{{"to":{{"name":"other","uri":"file:///other.py","selectionRange":{}}},"fromRanges":[{}]}}"#,
+        at("%d"),
+        at("%d")
+    );
+    let calls = format!(
+        "seq 2000 | awk '{{ printf \"%s{}\", (NR > 1 ? \",\" : \"\"), $1, $1, $1, $1 }}'",
+        call.replace('"', "\\\"")
+    );
+    write(&project, "many.py", "def many():\n    pass\n");
+    let program = ServerProgram::pyright(script(&programs, &answering_all(&calls)));
+    let code = started(program, &project).await.unwrap();
+    let position = Position { line: 1, column: 5 };
+    let many = Symbol { name: "many".to_owned(), kind: SymbolKind::Function, position, lines: 1..=2 };
+    let found = code.outgoing_calls(Path::new("many.py"), &many).await.unwrap();
+    assert_eq!((found.calls.len(), found.unclear), (500, vec![not_looked_up(502)]));
 }
