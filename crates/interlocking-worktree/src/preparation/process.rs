@@ -39,8 +39,8 @@ pub(crate) struct Ended {
 }
 
 /// Has `start` spawn a command in a process group of its own with empty standard input. Waits until the process and all
-/// processes that hold its output have ended. At the time limit, or once `is_stopped` says so, its process group is
-/// killed.
+/// processes that hold its output have ended. At the time limit, or once `is_stopped` says so, the process and its
+/// process group are killed.
 ///
 /// # Errors
 ///
@@ -58,8 +58,10 @@ pub(crate) fn run(
     let mut error = Printed::on(child.stderr.take().map(OwnedFd::from));
     let ending = watch(&child, [&mut output, &mut error], || begun.elapsed() < limit, is_stopped);
     if !matches!(ending, Ok(Ending::Exited)) {
-        // The child was not waited for, so no other group has this number. It fails if no process is left in the group.
+        // The child was not waited for, so no other process or group has its number. Each of the two fails if nothing
+        // is left to kill. The child may have moved to the group of one of its own children.
         let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+        let _ = child.kill();
     }
     let status = child.wait();
     Ok(Ended { ending: ending?, status: status?, output: output.into_text(), error: error.into_text() })

@@ -3,7 +3,7 @@
 use super::process::{self, Ending};
 use std::{
     ffi::{OsStr, OsString},
-    io,
+    fmt, io,
     path::{Path, PathBuf},
     process::{Child, Command},
     time::Duration,
@@ -18,7 +18,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(10 * 60);
 /// It runs what the worktree's commit contains, such as the scripts of a `package.json`, and an agent may have written
 /// that. [`run`](Self::run) does not confine it: it can do what this process's user can do.
 /// [`run_with`](Self::run_with) lets the caller start it confined.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Setup {
     program: OsString,
     arguments: Vec<OsString>,
@@ -89,7 +89,8 @@ impl Setup {
         }
     }
 
-    /// Adds a variable to its environment, which is otherwise empty.
+    /// Adds a variable to its environment, which is otherwise empty. Its value may be a secret, if the command does not
+    /// print it: a [`SetupError`] has what the command has printed.
     #[must_use]
     pub fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), value.into()));
@@ -112,8 +113,8 @@ impl Setup {
     }
 
     /// Runs the command in `place` with empty standard input, in a process group of its own. Waits until it and all
-    /// processes that hold its output have ended. At the time limit the group is killed; a process that has left the
-    /// group is not.
+    /// processes that hold its output have ended. At the time limit the command and the group are killed; another process
+    /// that has left the group is not.
     ///
     /// # Errors
     ///
@@ -123,7 +124,7 @@ impl Setup {
     }
 
     /// Like [`run`](Self::run), but `start` spawns the command, for example confined and with more variables. Once
-    /// `is_stopped` returns true, its process group is killed. `is_stopped` is called several times a second.
+    /// `is_stopped` returns true, it and its process group are killed. `is_stopped` is called several times a second.
     ///
     /// # Errors
     ///
@@ -155,6 +156,21 @@ impl Setup {
             Ending::TimedOut => Err(SetupError::TimedOut { program, place, limit: self.time_limit, output, error }),
             Ending::Stopped => Err(SetupError::Stopped { program, place }),
         }
+    }
+}
+
+impl fmt::Debug for Setup {
+    /// Without the values of variables, which may be secrets.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { program, arguments, environment, time_limit } = self;
+        let variables: Vec<_> = environment.iter().map(|(name, _)| name).collect();
+        formatter
+            .debug_struct("Setup")
+            .field("program", program)
+            .field("arguments", arguments)
+            .field("variables", &variables)
+            .field("time_limit", time_limit)
+            .finish()
     }
 }
 

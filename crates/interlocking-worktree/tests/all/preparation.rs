@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use interlocking_worktree::{CopyError, Setup, SetupError};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
@@ -40,6 +40,13 @@ fn a_setup_command_that_fails_says_what_it_said() {
     }
     let absent = Setup::new("no-such-program", ["x"]).run(tests.path()).unwrap_err();
     assert!(matches!(absent, SetupError::NotStarted { .. }), "{absent}");
+}
+
+#[test]
+fn the_values_of_a_setups_variables_are_not_shown() {
+    let setup = Setup::new("sh", ["-c", "true"]).with_variable("TOKEN", "a-secret");
+    let shown = format!("{setup:?}");
+    assert!(shown.contains("TOKEN") && !shown.contains("a-secret"), "{shown}");
 }
 
 /// A setup command whose two processes hold `pipe` open and do not end.
@@ -85,6 +92,25 @@ fn a_setup_command_that_does_not_end_is_killed_at_its_time_limit() {
         let error = setup.run(tests.path()).unwrap_err();
         assert!(matches!(error, SetupError::TimedOut { .. }), "{script}: {error:?}");
     }
+}
+
+/// The leader of a process group can move to the group of one of its children.
+#[test]
+fn a_setup_command_that_has_left_its_own_group_is_killed_at_its_time_limit() {
+    const LONG: u64 = 60;
+    let place = Place::new();
+    let tests = place.worktree("tests");
+    // The child ends with its parent, which has the other end of the pipe.
+    let script = format!(
+        "pipe(my $end, my $own); defined(my $child = fork) or die; \
+         if (!$child) {{ close $own; sysread $end, my $byte, 1; exit }} \
+         setpgrp($child, $child) && setpgrp(0, $child) or die; $| = 1; print 'moved'; sleep {LONG}"
+    );
+    let setup = Setup::new("perl", ["-e", script.as_str()]).with_variable("PATH", "/usr/bin:/bin");
+    let begun = Instant::now();
+    let error = setup.with_time_limit(Duration::from_secs(1)).run(tests.path()).unwrap_err();
+    assert!(begun.elapsed() < Duration::from_secs(LONG), "it was waited for: {error}");
+    assert!(matches!(&error, SetupError::TimedOut { output, .. } if output == "moved"), "{error:?}");
 }
 
 #[test]
