@@ -220,8 +220,10 @@ impl Checkout<'_> {
         message: impl Into<String>,
     ) -> Result<CommitId, GitWorkspacesError> {
         let message = message.into();
-        self.moving("merge", move |worktree, at, author| Ok(worktree.merge(commit, author, &message)?.unwrap_or(at)))
-            .await
+        self.moving("merge", move |worktree, head, author| {
+            Ok(worktree.merge(commit, author, &message)?.unwrap_or(head))
+        })
+        .await
     }
 
     /// Merges a commit as one commit with one parent: its changes without its history. Returns the commit that the
@@ -236,8 +238,8 @@ impl Checkout<'_> {
         message: impl Into<String>,
     ) -> Result<CommitId, GitWorkspacesError> {
         let message = message.into();
-        let work = move |worktree: &Worktree, at, author: &_| {
-            Ok(worktree.squash_merge(commit, author, &message)?.unwrap_or(at))
+        let work = move |worktree: &Worktree, head, author: &_| {
+            Ok(worktree.squash_merge(commit, author, &message)?.unwrap_or(head))
         };
         self.moving("merge", work).await
     }
@@ -249,8 +251,8 @@ impl Checkout<'_> {
     ///
     /// [`GitWorkspacesError::CherryPick`], with both sides of each conflict; no commit is picked then.
     pub async fn cherry_pick(&mut self, since: CommitId, commit: CommitId) -> Result<CommitId, GitWorkspacesError> {
-        self.moving("pick", move |worktree, at, author| {
-            Ok(worktree.cherry_pick(since..commit, author)?.last().copied().unwrap_or(at))
+        self.moving("pick", move |worktree, head, author| {
+            Ok(worktree.cherry_pick(since..commit, author)?.last().copied().unwrap_or(head))
         })
         .await
     }
@@ -290,7 +292,8 @@ impl Checkout<'_> {
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::Rebase`], except for conflicts.
+    /// [`GitWorkspacesError::Rebase`], except for conflicts; also if an agent has made commits by itself after
+    /// `commits.end`, which would be lost: [adopt](Self::adopt_commits) them first.
     pub async fn rebase_until_conflict(
         &mut self,
         commits: Range<CommitId>,

@@ -94,18 +94,20 @@ impl GitRun {
         Ok(())
     }
 
-    /// Runs an operation in a worktree that moves its head.
+    /// Runs an operation in a worktree that moves its head. It gets the current head, with the commits that an agent has
+    /// made by itself: they are recorded with what the operation makes, also if it makes nothing.
     pub(crate) fn moving<T>(
         &self,
         name: &str,
         operation: &'static str,
         work: impl FnOnce(&Worktree, CommitId, &Signature) -> Result<T, GitWorkspacesError>,
     ) -> Result<T, GitWorkspacesError> {
-        let (worktree, at) = self.writable(name)?;
+        let (worktree, _) = self.writable(name)?;
         if worktree.is_clone() {
             return Err(GitWorkspacesError::InClone { name: name.to_owned(), operation });
         }
-        let done = work(&worktree, at, &self.author()?)?;
+        let head = worktree.head()?;
+        let done = work(&worktree, head, &self.author()?)?;
         self.moved(name, worktree.head()?);
         Ok(done)
     }

@@ -1,6 +1,6 @@
 //! Rebases that do not fail at a conflict: one side wins, or a handler resolves it.
 
-use crate::project::Project;
+use crate::project::{Project, author};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
 use interlocking::runtime::{Journal, MemoryJournal};
@@ -27,11 +27,14 @@ enum Way {
     Resolve,
     /// It is given up.
     GiveUp,
+    /// Nothing is to be done, after an agent has committed by itself.
+    Nothing,
 }
 
 struct Work;
 impl LogicHandler<task::work> for Work {
     async fn run(&self, way: Way, cx: &mut Cx<'_, task::work>) -> Route<task::work> {
+        let repository = cx.repository()?;
         let mut sibling = cx.worktree_of("sibling").await?;
         std::fs::write(sibling.path().join("README.md"), "# The sibling's\n")?;
         let onto = sibling.commit("Sibling").await?.ok_or("nothing new")?;
@@ -43,6 +46,17 @@ impl LogicHandler<task::work> for Work {
         }
         let head = task.head();
         match way {
+            Way::Nothing => {
+                std::fs::write(task.path().join("agent.txt"), "the agent's\n")?;
+                let own =
+                    repository.open_worktree(task.path())?.commit_all(&author(), "By itself")?.ok_or("nothing new")?;
+                let error = task.rebase_until_conflict(start..head, onto).await.unwrap_err();
+                assert!(matches!(error, GitWorkspacesError::Rebase(RebaseError::DropsCommits { .. })), "{error}");
+                assert_eq!(task.head(), head);
+                assert_eq!(task.merge(start, "Nothing").await?, own);
+                assert_eq!(task.squash_merge(start, "Nothing").await?, own);
+                assert_eq!(task.cherry_pick(start, start).await?, own);
+            }
             Way::Prefer => {
                 let rebased = task.rebase_preferring_onto(start, onto).await?;
                 assert_eq!((rebased.moved.len(), rebased.conflicts.len()), (1, 1));
@@ -80,15 +94,26 @@ async fn a_conflict_is_a_value() {
         (Way::Resolve, "mine.txt\nResolved\nSibling\nBegin\n"),
         (Way::GiveUp, "mine.txt\nREADME.md\nBegin\n"),
     ] {
-        let (project, journal) = (Project::new(), Arc::new(MemoryJournal::new()));
-        let run = Run::new(Task { work: LogicNode(Work) }).with_workspaces(Arc::new(project.workspaces()));
-        let landed = run.with_journal(journal.clone()).start(way).await.unwrap().outcome.finished().unwrap();
-        assert_eq!(project.git(&["log", "--format=%s", "main"]), log, "{way:?}");
-        let known = journal.load(&RunId::DEFAULT).await.unwrap().into_iter().find_map(|record| match record.entry {
-            Entry::Outcome(outcome) => outcome.commits.into_iter().rfind(|commit| commit.workspace == "task"),
-            _ => None,
-        });
-        assert_eq!(known.unwrap().id, landed.to_string());
-        assert_eq!(project.left(), [""; 0]);
+        assert_lands(way, log).await;
     }
+}
+
+/// Operations that make no commit return and record where the branch is, with the commits that an agent has made.
+#[tokio::test]
+async fn an_agents_own_commits_are_recorded_where_there_is_nothing_to_merge() {
+    assert_lands(Way::Nothing, "By itself\nmine.txt\nREADME.md\nBegin\n").await;
+}
+
+/// Runs the graph, and checks what has landed, and that the journal has it.
+async fn assert_lands(way: Way, log: &str) {
+    let (project, journal) = (Project::new(), Arc::new(MemoryJournal::new()));
+    let run = Run::new(Task { work: LogicNode(Work) }).with_workspaces(Arc::new(project.workspaces()));
+    let landed = run.with_journal(journal.clone()).start(way).await.unwrap().outcome.finished().unwrap();
+    assert_eq!(project.git(&["log", "--format=%s", "main"]), log, "{way:?}");
+    let known = journal.load(&RunId::DEFAULT).await.unwrap().into_iter().find_map(|record| match record.entry {
+        Entry::Outcome(outcome) => outcome.commits.into_iter().rfind(|commit| commit.workspace == "task"),
+        _ => None,
+    });
+    assert_eq!(known.unwrap().id, landed.to_string());
+    assert_eq!(project.left(), [""; 0]);
 }

@@ -9,6 +9,7 @@ use crate::{
         conflict::Conflict,
         integrate::CherryPickError,
     },
+    repository::history::is_ancestor,
     values::{
         git_error::{GitError, Listed},
         id::CommitId,
@@ -38,6 +39,19 @@ pub enum RebaseError {
         start: CommitId,
         /// The head of the commits to move.
         head: CommitId,
+    },
+    /// The branch is at a commit that the result would not have in any form: commits that are neither moved nor in what
+    /// they are moved onto would be lost.
+    #[error(
+        "{head}, where the branch is, is in neither {end} nor {onto}: rebase up to {head}, or reset to {end} first"
+    )]
+    DropsCommits {
+        /// Where the branch is.
+        head: CommitId,
+        /// The end of the commits to move.
+        end: CommitId,
+        /// The commit that they were to be moved onto.
+        onto: CommitId,
     },
     /// A merge commit is among those to move, which has no single change to apply.
     #[error("{commit} is a merge commit, which cannot be rebased: merge instead")]
@@ -132,7 +146,8 @@ impl Worktree {
     ///
     /// # Errors
     ///
-    /// As [`rebase`](Self::rebase), except for conflicts.
+    /// As [`rebase`](Self::rebase), except for conflicts; [`RebaseError::DropsCommits`] if the worktree's head is in
+    /// neither `range.end` nor `onto`.
     pub fn rebase_until_conflict(
         &self,
         range: Range<CommitId>,
@@ -152,7 +167,11 @@ impl Worktree {
         on_conflict: OnConflict,
     ) -> Result<Rebased, RebaseError> {
         let (git, head) = self.open_with_head()?;
-        let commits = compute::first_parent_range(&git, &(start..end.unwrap_or(head)))?;
+        let end = end.unwrap_or(head);
+        let commits = compute::first_parent_range(&git, &(start..end))?;
+        if !is_ancestor(&git, head, end)? && !is_ancestor(&git, head, onto)? {
+            return Err(RebaseError::DropsCommits { head, end, onto });
+        }
         let git = git.with_object_memory();
         let replayed = compute::replay(&git, onto, &commits, committer, InPlace::Stays, on_conflict)?;
         let tip = match replayed.created.last() {

@@ -178,7 +178,11 @@ fn a_rebase_stops_at_each_conflict_and_goes_on() {
         let marked = std::fs::read_to_string(&path).unwrap();
         assert!(marked.contains("<<<<<<<") && marked.contains("sibling's\n") && marked.contains("mine\n"), "{marked}");
         let again = worktree.rebase_until_conflict(since..head, onto, &author()).unwrap_err();
-        assert!(matches!(again, RebaseError::Switch(SwitchError::Dirty { .. })), "{again}");
+        match worktree.head().unwrap() {
+            at if at == onto => assert!(matches!(again, RebaseError::Switch(SwitchError::Dirty { .. })), "{again}"),
+            // The first commit has moved.
+            at => assert_eq!(again, RebaseError::DropsCommits { head: at, end: head, onto }),
+        }
         write(&path, "both\n");
         let message = place.repository.commit(stop.commit).unwrap().message;
         onto = worktree.commit_all(&author(), &message).unwrap().unwrap();
@@ -189,5 +193,25 @@ fn a_rebase_stops_at_each_conflict_and_goes_on() {
     let log = git_in(worktree.path(), &["log", "--format=%s"]);
     assert_eq!(log.lines().take(5).collect::<Vec<_>>(), ["last", "conflicts, too", "conflicts", "fits", "sibling"]);
     assert_eq!(std::fs::read_to_string(worktree.path().join("src/lib.rs")).unwrap(), "both\n");
+    place.assert_git_agrees();
+}
+
+/// An agent has committed after the commits that are to move.
+#[test]
+fn a_rebase_that_would_lose_later_commits_is_refused() {
+    let place = Place::new();
+    let start = place.main();
+    let worktree = place.worktree("task");
+    let end = commit_with_git(worktree.path(), &[("mine.txt", "mine\n")], "mine");
+    let onto = commit_with_git(place.worktree("other").path(), &[("other.txt", "other\n")], "other");
+    let head = commit_with_git(worktree.path(), &[("later.txt", "later\n")], "later");
+    let before = place.snapshot();
+    let error = worktree.rebase_until_conflict(start..end, onto, &author()).unwrap_err();
+    assert_eq!(error, RebaseError::DropsCommits { head, end, onto });
+    assert_eq!(place.snapshot(), before);
+
+    let rebased = worktree.rebase_until_conflict(start..head, onto, &author()).unwrap();
+    assert_eq!((rebased.moved.len(), worktree.head().unwrap()), (2, rebased.moved[1]));
+    assert!(worktree.path().join("later.txt").exists() && worktree.path().join("other.txt").exists());
     place.assert_git_agrees();
 }
