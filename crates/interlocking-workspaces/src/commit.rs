@@ -89,9 +89,10 @@ impl GitRun {
     /// needs the workspace after all, it is made again.
     pub(crate) fn retire(&self, name: &str) -> Result<(), GitWorkspacesError> {
         let directory = self.directory_of(name)?;
-        self.remove_workspaces(&[directory])?;
+        let removed = self.remove_workspaces(&[directory]);
+        // Also if not all of it could be removed.
         self.note(name, |place| place.worktree = None);
-        Ok(())
+        removed
     }
 
     /// Runs an operation in a worktree that moves its head. It gets the current head, with the commits that an agent has

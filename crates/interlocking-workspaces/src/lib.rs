@@ -52,6 +52,7 @@ mod git_run;
 mod active_runs;
 mod git_workspaces;
 mod make;
+mod preparing;
 mod set_up;
 mod retired;
 mod reopen;

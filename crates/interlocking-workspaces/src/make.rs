@@ -46,6 +46,7 @@ impl GitRun {
             (self.directory_of(name)?, self.branch_name(name)?, &self.settings().repository);
         self.claim()?;
         self.mark_active()?;
+        self.begin_preparing(name)?;
         let Wanted { is_read_only, .. } = self.wanted(name);
         let mut head = repository.branch_head(&branch)?;
         // Leftovers of a process that was killed, or of a worktree that an agent tampered with.
@@ -72,20 +73,23 @@ impl GitRun {
         }
         let worktree = made?;
         if let Err(error) = self.prepare(name, &worktree) {
-            self.clear(&directory)?;
+            // A process of the setup may still be writing there. What stays is removed when the workspace is made again,
+            // or at the end of the run.
+            let _ = self.clear(&directory);
             return Err(error);
         }
         Ok(worktree)
     }
 
-    /// Copies files to a worktree or clone that has only the files of a commit, and runs its setup. Git work.
+    /// Copies files to a worktree or clone that has only the files of a commit, and runs its setup. Then it is not being
+    /// prepared any more. Git work.
     fn prepare(&self, name: &str, worktree: &Worktree) -> Result<(), GitWorkspacesError> {
         let Settings { repository, copied_files, setup, .. } = self.settings();
         repository.copy_ignored(worktree, copied_files)?;
-        match setup {
-            Some(setup) => self.set_up(name, setup, worktree.path()),
-            None => Ok(()),
+        if let Some(setup) = setup {
+            self.set_up(name, setup, worktree.path())?;
         }
+        self.end_preparing(name)
     }
 
     /// Resets a worktree or clone to a commit and prepares it like a new one. If the preparation fails, the worktree or
@@ -96,11 +100,18 @@ impl GitRun {
         worktree: &Worktree,
         at: CommitId,
     ) -> Result<(), GitWorkspacesError> {
-        worktree.reset_to(at)?;
+        let was_prepared = self.begin_preparing(name)?;
+        if let Err(error) = worktree.reset_to(at) {
+            if was_prepared {
+                let _ = self.end_preparing(name);
+            }
+            return Err(error.into());
+        }
         self.note(name, |place| place.set_current(at));
         let prepared = self.prepare(name, worktree);
         if prepared.is_err() {
-            self.retire(name)?;
+            // As in `make`.
+            let _ = self.retire(name);
         }
         prepared
     }

@@ -2,8 +2,8 @@
 //!
 //! Nothing from the previous process's memory is needed: the path and the branch of a workspace follow from the run's
 //! name, and the journal has the commit that it must be at. A workspace that does not match was left by an interrupted
-//! node, or by a process that was killed while it made or removed the workspace. It is repaired, or removed and made
-//! again when a node needs it.
+//! node, or by a process that was killed while it made, prepared or removed the workspace. It is repaired, or removed and
+//! made again when a node needs it.
 //!
 //! **Invariant:** only the run's executor does this, and there is only one: git's locks in the workspaces count as
 //! leftovers.
@@ -22,8 +22,8 @@ impl GitRun {
         }
     }
 
-    /// Reopens a workspace that must be at `commit`. Uncommitted changes are kept, unless its node was `interrupted`.
-    /// Git work.
+    /// Reopens a workspace that must be at `commit`. Uncommitted changes are kept, unless its node was `interrupted` or the
+    /// workspace was being prepared. Git work.
     pub(crate) fn reopen(&self, name: &str, commit: CommitId, interrupted: bool) -> Result<(), GitWorkspacesError> {
         // Check that the commit exists before anything is undone.
         let repository = &self.settings().repository;
@@ -38,7 +38,8 @@ impl GitRun {
         let Some(worktree) = self.open_whole(name)? else { return Ok(()) };
         // A handler of a node that works elsewhere may have been interrupted in this workspace, too.
         let is_free = worktree.unlock().is_ok();
-        let stands = !interrupted && worktree.head().ok() == Some(commit);
+        let was_prepared = !self.is_being_prepared(name);
+        let stands = !interrupted && was_prepared && worktree.head().ok() == Some(commit);
         let is_put_back = is_free && (stands || self.reset_and_prepare(name, &worktree, commit).is_ok());
         if !is_put_back {
             // An agent tampered with it, or its setup failed. Everything that matters is in the commit.

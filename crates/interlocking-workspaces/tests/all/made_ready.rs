@@ -4,9 +4,12 @@ use crate::disturbed::own_git_directory;
 use crate::project::Project;
 use interlocking::prelude::*;
 use interlocking::runtime::{Journal, MemoryJournal};
+use interlocking::sqlite::SqliteJournal;
 use interlocking::workspaces::Base;
 use interlocking::worktree::{CommitId, Setup};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
@@ -20,7 +23,7 @@ struct Rounds {
     look: LogicNode<Look>,
 }
 
-held!(Rounds);
+held!(Rounds, Reading);
 
 /// Where the run is interrupted: in this round, while writing or reading.
 #[derive(Clone)]
@@ -134,4 +137,52 @@ async fn a_file_that_cannot_be_copied_is_named() {
         format!("env.log is listed to be copied, but is not in {}: make it, or take it off the list", root.display());
     assert!(failure.message.contains(&told), "{failure}");
     assert_eq!((project.left(), project.archived()), (vec![], vec![]));
+}
+
+/// A node that only reads.
+#[derive(Graph)]
+#[graph(output = ())]
+struct Reading {
+    #[node(entry, input = (), goto(exit), workspace = "reading", read_only)]
+    read: LogicNode<Read>,
+}
+
+struct Read;
+impl LogicHandler<reading::read> for Read {
+    async fn run(&self, (): (), cx: &mut Cx<'_, reading::read>) -> Route<reading::read> {
+        assert!(is_as_new(&cx.workspace()?.path));
+        goto!(cx, reading::exit, ())
+    }
+}
+
+fn reading(project: &Project, database: &Path, setup: &str) -> Run<Reading> {
+    let setup = Setup::new("sh", ["-c", setup]).with_variable("PATH", std::env::var("PATH").unwrap());
+    let workspaces = project.workspaces().with_setup(setup).with_copied_files(["env.log".parse().unwrap()]);
+    let run = Run::new(Reading { read: LogicNode(Read) }).with_workspaces(Arc::new(workspaces));
+    run.with_journal(Arc::new(SqliteJournal::open(database).unwrap()))
+}
+
+/// To git, the worktree is complete by then, and nothing that changes it was interrupted.
+#[tokio::test]
+async fn a_workspace_whose_process_was_killed_in_its_setup_is_made_ready_again() {
+    let project = Project::new();
+    std::fs::write(project.root().join("env.log"), "TOKEN=1\n").unwrap();
+    let database = project.runs().with_file_name("journal");
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", "made_ready::is_killed_in_the_setup", "--nocapture"]);
+    let ended = child.env("KILLED_IN", project.root()).env("DATABASE", &database).output().unwrap();
+    assert_eq!(ended.status.signal(), Some(9), "{}", String::from_utf8_lossy(&ended.stdout));
+    assert!(project.runs().join("run/reading/README.md").exists());
+    let setup = "echo built of $(cat env.log) > built.log";
+    let outcome = reading(&project, &database, setup).resume().await.unwrap().outcome;
+    assert!(matches!(outcome, Outcome::Finished(())), "{outcome:?}");
+    assert_eq!(project.left(), [""; 0]);
+}
+
+/// The process of the test above.
+#[tokio::test]
+async fn is_killed_in_the_setup() {
+    let [Some(place), Some(database)] = ["KILLED_IN", "DATABASE"].map(|name| std::env::var(name).ok()) else { return };
+    let ended = reading(&Project::at(Path::new(&place)), Path::new(&database), "kill -9 $PPID; exit 1").start(()).await;
+    panic!("{ended:?}");
 }
