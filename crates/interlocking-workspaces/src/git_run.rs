@@ -32,6 +32,9 @@ pub(crate) struct State {
     pub(crate) parent: Option<Parent>,
     pub(crate) children: Mutex<Vec<Child>>,
     wanted: BTreeMap<String, Wanted>,
+    /// Whether the table of the run, or of one of its parents, demands a sandbox for any node. The parents' workspaces may
+    /// be other ones.
+    demands_a_sandbox: bool,
     start_commit: Mutex<Option<CommitId>>,
     places: Places,
     has_landed: Mutex<bool>,
@@ -85,25 +88,27 @@ impl GitRun {
             known.isolation = known.isolation.max(row.isolation.unwrap_or(Isolation::Worktree));
             known.is_read_only &= row.read_only;
         }
+        let demands_a_sandbox = wanted.values().any(|wanted| wanted.isolation == Isolation::Sandbox)
+            || scope.parent.is_some_and(|parent| parent.demands_a_sandbox);
         let names = Names::of(scope, parent.as_ref().map(|run| &*run.0.names));
         let parent = parent.zip(scope.parent).map(|(run, parent)| Parent {
             run,
             workspace: parent.workspace.map(str::to_owned),
             journal: parent.journal.clone(),
         });
-        Self::with(settings, names, parent, wanted, !scope.is_new)
+        Self::with(settings, names, parent, (wanted, demands_a_sandbox), !scope.is_new)
     }
 
     /// The workspaces of a run of which only the name is known.
     pub(crate) fn of_name(settings: Arc<Settings>, run: RunId) -> Self {
-        Self::with(settings, Names::of_root(run), None, BTreeMap::new(), true)
+        Self::with(settings, Names::of_root(run), None, (BTreeMap::new(), false), true)
     }
 
     fn with(
         settings: Arc<Settings>,
         names: Names,
         parent: Option<Parent>,
-        wanted: BTreeMap<String, Wanted>,
+        (wanted, demands_a_sandbox): (BTreeMap<String, Wanted>, bool),
         is_claimed: bool,
     ) -> Self {
         let tree = match &parent {
@@ -119,6 +124,7 @@ impl GitRun {
             parent,
             children,
             wanted,
+            demands_a_sandbox,
             start_commit,
             places,
             has_landed,
@@ -166,8 +172,7 @@ impl GitRun {
 
     /// Whether the table of the run, or of one of its parents, demands a sandbox for any node.
     pub(crate) fn demands_a_sandbox(&self) -> bool {
-        let is_demanded = self.0.wanted.values().any(|wanted| wanted.isolation == Isolation::Sandbox);
-        is_demanded || self.0.parent.as_ref().is_some_and(|parent| parent.run.demands_a_sandbox())
+        self.0.demands_a_sandbox
     }
 
     /// The author of commits.

@@ -12,9 +12,11 @@ use crate::limits::allowance::{Allowance, Stopped};
 use crate::roles::Roles;
 use crate::tree::Tree;
 use crate::tree::idle::ChildSlot;
+use crate::workspaces::isolation::demands_a_sandbox;
 use crate::workspaces::{Directories, RunScope, Workspaces};
 use interlocking_agents::{LostSession, Nudges};
 use interlocking_core::failure::NodeError;
+use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
 use once_cell::race::OnceBox;
@@ -111,6 +113,8 @@ struct Family {
     contradiction: Option<&'static str>,
     /// Of a child run: what stops the root run, if anything can.
     cancels_root: Option<CancelToken>,
+    /// Of a child run: whether the table of one of its parents demands a sandbox.
+    parents_demand_a_sandbox: bool,
 }
 
 impl Settings {
@@ -122,8 +126,9 @@ impl Settings {
         Self { run, journal, in_memory: true, sink, cancel, options, family }
     }
 
-    /// The settings of a child run with this allowance and slot. `began` is when the root run began.
-    pub(crate) fn of_child(&self, began: Elapsed, allowance: Allowance, child_slot: Arc<ChildSlot>) -> Self {
+    /// The settings of a child run with this allowance and slot. `net` is that of this run; `began` is when the root run
+    /// began.
+    pub(crate) fn of_child(&self, net: &Net, began: Elapsed, allowance: Allowance, child_slot: Arc<ChildSlot>) -> Self {
         let (depth, tree) = (self.depth() + 1, self.tree().clone());
         let (allowance, tree) = (allowance.into(), tree.into());
         let cancels_root = match depth {
@@ -131,7 +136,17 @@ impl Settings {
             _ => self.family().cancels_root.clone(),
         };
         let (child_slot, began) = (Some(child_slot), Some(began));
-        let family = Family { allowance, tree, depth, child_slot, began, cancels_root, ..Family::default() };
+        let parents_demand_a_sandbox = self.parents_demand_a_sandbox() || demands_a_sandbox(net);
+        let family = Family {
+            allowance,
+            tree,
+            depth,
+            child_slot,
+            began,
+            cancels_root,
+            parents_demand_a_sandbox,
+            ..Family::default()
+        };
         Self {
             run: self.run.clone(),
             journal: self.journal.clone(),
@@ -226,6 +241,11 @@ impl Settings {
     /// Of a child run: when the root run began.
     pub(crate) fn began(&self) -> Option<Elapsed> {
         self.family.get()?.began
+    }
+
+    /// Of a child run: whether the table of one of its parents demands a sandbox for any node.
+    pub(crate) fn parents_demand_a_sandbox(&self) -> bool {
+        self.family.get().is_some_and(|family| family.parents_demand_a_sandbox)
     }
 
     /// Of a child run: its slot among its siblings.

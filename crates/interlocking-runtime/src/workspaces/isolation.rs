@@ -15,6 +15,11 @@ use interlocking_sandbox::{Protection, Sandbox};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Whether a table demands a sandbox for any node.
+pub(crate) fn demands_a_sandbox(net: &Net) -> bool {
+    net.features().isolation && net.table().nodes.iter().any(|row| row.isolation == Some(Isolation::Sandbox))
+}
+
 /// The demands of a table that cannot be kept.
 pub(crate) fn unkept(net: &Net, workspaces: &dyn Workspaces, roles: &Roles) -> Vec<Unkept> {
     let mut unkept = Vec::new();

@@ -212,6 +212,8 @@ pub struct ParentScope<'a> {
     pub workspace: Option<&'a str>,
     /// The key of the child's item.
     pub key: &'a str,
+    /// Whether the parent's table, or that of one of its own parents, demands a sandbox for any node.
+    pub demands_a_sandbox: bool,
     /// The parent's journal, to record what the child moves in the parent's places.
     pub journal: &'a ParentJournal,
 }

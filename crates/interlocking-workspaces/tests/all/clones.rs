@@ -7,7 +7,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::StartError;
 use interlocking::sandbox::{Sandbox, Support};
 use interlocking::table::Isolation;
-use interlocking::workspaces::GitWorkspacesError;
+use interlocking::workspaces::{GitWorkspaces, GitWorkspacesError};
 use interlocking::worktree::{CommitId, Setup};
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ struct Blind {
     meet: JoinNode<Meet>,
 }
 
-held!(Blind, Confined);
+held!(Blind, Confined, Parts, Part);
 
 struct Split;
 impl ForkHandler<blind::split> for Split {
@@ -209,5 +209,75 @@ async fn a_setup_is_confined_in_a_run_that_demands_a_sandbox() {
     }
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
     assert!(!project.root().join("out.txt").exists());
+    assert_eq!(project.left(), [""; 0]);
+}
+
+/// A parent whose table demands a sandbox, although only its child is run.
+#[derive(Graph)]
+#[graph(output = ())]
+struct Parts {
+    #[node(entry, input = (), map = Part, goto(write, exit))]
+    parts: MapNode<Splits>,
+    #[node(input = (), prompt = WritePrompt, output = bool, goto(exit), workspace = "cell", isolation = "sandbox")]
+    write: LLMNode<Write>,
+}
+
+#[derive(Graph)]
+#[graph(output = ())]
+struct Part {
+    #[node(entry, input = (), goto(exit), workspace = "part")]
+    work: LogicNode<Works>,
+}
+
+struct Works;
+impl LogicHandler<part::work> for Works {
+    async fn run(&self, (): (), cx: &mut Cx<'_, part::work>) -> Route<part::work> {
+        assert!(cx.worktree().await?.path().join("ready.log").exists());
+        goto!(cx, part::exit, ())
+    }
+}
+
+/// The workspaces of its child.
+struct Splits(GitWorkspaces);
+impl MapHandler<parts::parts> for Splits {
+    fn graph(&self, _: &Cx<'_, parts::parts>) -> Result<Arc<Part>, NodeError> {
+        Ok(Arc::new(Part { work: LogicNode(Works) }))
+    }
+    async fn items(&self, (): &(), _: &mut Cx<'_, parts::parts>) -> Result<Vec<Item<Part>>, NodeError> {
+        Ok(vec![Item::new(()).with_workspaces(Arc::new(self.0.clone()))])
+    }
+    async fn gather(&self, (): (), children: Children<Part>, cx: &mut Cx<'_, parts::parts>) -> Route<parts::parts> {
+        for child in children.all().await {
+            child.result?;
+        }
+        goto!(cx, parts::exit, ())
+    }
+}
+impl LLMHandler<parts::write> for Write {
+    async fn before<'a>(&'a self, (): &'a (), _: &mut Cx<'_, parts::write>) -> Ask<WritePrompt> {
+        Ok((WritePrompt { what: "nothing" }, SessionOp::StartFresh(Slug::new("code")?)))
+    }
+    async fn after(&self, (): (), _: Reply<bool>, cx: &mut Cx<'_, parts::write>) -> Route<parts::write> {
+        goto!(cx, parts::exit, ())
+    }
+}
+
+/// A child with workspaces of its own gets the commits of its parent's agents, too.
+#[tokio::test]
+async fn a_setup_is_confined_in_a_child_with_other_workspaces_if_its_parent_demands_a_sandbox() {
+    let (project, outside) = (Project::new(), tempfile::tempdir().unwrap());
+    let command = format!("(echo out > {}/out); echo ready > ready.log", outside.path().display());
+    let setup = Setup::new("sh", ["-c", command.as_str()]).with_variable("PATH", std::env::var("PATH").unwrap());
+    let graph = Parts { parts: MapNode(Splits(project.workspaces().with_setup(setup))), write: LLMNode(Write) };
+    let agent = Arc::new(ScriptedAgent::new(Script::parse("script", SCRIPT).unwrap()));
+    let run = Run::new(graph).with_agent_for_others(agent).with_workspaces(Arc::new(project.workspaces()));
+    let ended = run.start(()).await;
+    if Sandbox::for_place(project.root()).missing_on(Support::of_this_system()).is_empty() {
+        let outcome = ended.unwrap().outcome;
+        assert!(matches!(outcome, Outcome::Finished(())), "{outcome:?}");
+    } else {
+        assert!(matches!(ended, Err(StartError::Isolation { .. })), "nothing is started: {ended:?}");
+    }
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 0);
     assert_eq!(project.left(), [""; 0]);
 }

@@ -214,12 +214,14 @@ impl<'run, C: Graph> Starter<'run, C> {
             Some(allowance) => allowance.clone(),
             None => self.allowance.insert(untyped.settings.allowance().child()?).clone(),
         };
-        let mut settings = Box::new(untyped.settings.of_child(untyped.started, allowance, self.siblings.child_slot()));
+        let slot = self.siblings.child_slot();
+        let mut settings = Box::new(untyped.settings.of_child(untyped.net, untyped.started, allowance, slot));
         if workspaces.is_some() || untyped.settings.sets_options() {
             let entries = untyped.record_writer.clone().map(|writer| writer as Arc<dyn WriteEntry>);
             let journal = ParentJournal { entries, by: self.by.clone(), child: run.clone() };
             let workspace = self.row.workspace.as_deref();
-            let parent = ParentScope { run: untyped.run(), workspace, key: &key, journal: &journal };
+            let demands_a_sandbox = settings.parents_demand_a_sandbox();
+            let parent = ParentScope { run: untyped.run(), workspace, key: &key, demands_a_sandbox, journal: &journal };
             let scope = RunScope { run: &run, table: C::net().table(), is_new: false, parent: Some(parent) };
             settings.scope_workspaces(workspaces.map(|make| make(&run)), &scope);
         }
