@@ -267,10 +267,10 @@ async fn land<N: Node>(
         let name = format!("{LANDING}{number}");
         let intended = cx.once(&name, std::future::ready(Ok(commit))).await;
         let intended = intended.map_err(|error| GitWorkspacesError::JournalUnwritable { reason: error.to_string() })?;
-        let landing = (N::INDEX, cx.visit(), number);
+        let landing = (N::INDEX, cx.visit(), cx.attempt(), number);
         let is_this = match run.begun_landing(landing) {
             _ if intended == commit => true,
-            // What this process has landed may have been reverted since: the same files are to land again.
+            // What this attempt has landed may have been reverted since: the same files are to land again.
             Some(begun_with) => begun_with == commit,
             None => run.has_landed_as(&target, intended, commit).await?,
         };

@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 /// How long to wait before retrying while a git program locks the branch's files.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A landing of a handler: the node, its visit, and the landing's number in the visit.
-pub(crate) type Landing = (NodeIndex, u32, u32);
+/// A landing of a handler: the node, its visit and attempt, and the landing's number in the visit. An attempt finds what
+/// earlier attempts of the visit have landed.
+pub(crate) type Landing = (NodeIndex, u32, u32, u32);
 
 impl GitRun {
     /// The commit with which a handler has called for this landing since the run was started or resumed; none if no
@@ -57,7 +58,8 @@ impl GitRun {
             .await
     }
 
-    /// Whether the branch contains a commit that has the same files as `commit`.
+    /// Whether `landed` has landed on the branch and `commit` is the same work made again: it has the same files, and was
+    /// not made on top of it. Waits for a landing under way, which may be that of an attempt that has timed out.
     pub(crate) async fn has_landed_as(
         &self,
         branch: &BranchName,
@@ -65,12 +67,13 @@ impl GitRun {
         commit: CommitId,
     ) -> Result<bool, GitWorkspacesError> {
         let branch = branch.clone();
-        self.blocking((), move |run| {
+        let held = lock(self.settings().repository.common_directory(), branch.as_str()).await;
+        self.blocking(held, move |run| {
             let repository = &run.settings().repository;
             let Some(head) = repository.branch_head(&branch)? else { return Ok(false) };
             // A commit that did not land may be gone.
             let is_there = repository.commit(landed).is_ok() && repository.is_ancestor(landed, head)?;
-            Ok(is_there && repository.diff(landed, commit)?.is_empty())
+            Ok(is_there && !repository.is_ancestor(landed, commit)? && repository.diff(landed, commit)?.is_empty())
         })
         .await
     }

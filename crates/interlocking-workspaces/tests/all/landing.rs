@@ -18,7 +18,7 @@ struct Job {
     work: LogicNode<Work>,
 }
 
-held!(Job);
+held!(Job, Attempts);
 
 /// What happens in the user's working tree before the landing.
 enum Meanwhile {
@@ -171,6 +171,57 @@ async fn what_was_reverted_lands_again() {
         assert_eq!(project.file("main", "work.txt").as_deref(), Some("done"), "{from_there}");
         assert_eq!((project.left(), project.archived()), (vec![], vec![]), "{from_there}");
     }
+}
+
+/// A node that lands, lands the same work again as another commit, lands a revert, and lands the work once more, each in
+/// an attempt of its own.
+#[derive(Graph)]
+#[graph(output = ())]
+struct Attempts {
+    #[node(entry, input = Option<CommitId>, goto(work, exit), workspace = "work", attempts = 3)]
+    work: LogicNode<Attempted>,
+}
+
+struct Attempted;
+impl LogicHandler<attempts::work> for Attempted {
+    async fn run(&self, landed: Option<CommitId>, cx: &mut Cx<'_, attempts::work>) -> Route<attempts::work> {
+        let attempt = cx.attempt();
+        let mut worktree = cx.worktree().await?;
+        let file = worktree.path().join("work.txt");
+        if attempt < 3 {
+            let base = worktree.base();
+            worktree.reset(base).await?;
+        }
+        std::fs::write(&file, "done")?;
+        let commit = worktree.commit(format!("Work {attempt}")).await?.ok_or("nothing new")?;
+        let is_again = cx.land(commit).await?;
+        match (attempt, landed) {
+            (1, None) => assert_eq!(is_again, commit),
+            (2, Some(landed)) => {
+                assert_eq!(is_again, landed, "it has landed in the attempt before");
+                let mut worktree = cx.worktree().await?;
+                worktree.reset(landed).await?;
+                std::fs::remove_file(&file)?;
+                let reverted = worktree.commit("Revert").await?.ok_or("nothing new")?;
+                cx.land(reverted).await?;
+            }
+            _ => {
+                assert_eq!(is_again, commit);
+                return goto!(cx, attempts::exit, ());
+            }
+        }
+        goto!(cx, self, Some(is_again))
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_finds_what_the_attempt_before_has_landed() {
+    let project = Project::new();
+    let run = Run::new(Attempts { work: LogicNode(Attempted) });
+    let outcome = run.with_workspaces(Arc::new(project.workspaces())).start(None).await.unwrap().outcome;
+    assert!(matches!(outcome, Outcome::Finished(())), "{outcome:?}");
+    assert_eq!(project.git(&["log", "--format=%s"]), "Work 3\nRevert\nWork 1\nBegin\n");
+    assert_eq!(project.left(), [""; 0]);
 }
 
 /// The handler that begins again gets the commit of each of its landings, also if two have the same files.
