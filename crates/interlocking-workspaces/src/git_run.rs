@@ -365,9 +365,13 @@ impl GitRun {
         self.blocking(held, move |run| work(run, &name)).await
     }
 
-    /// Lets no more git work begin, stops a setup that runs, and waits for the work under way to end.
-    pub(crate) fn close(&self) {
+    /// Stops a setup that runs, and lets no other begin.
+    pub(crate) fn stop_setups(&self) {
         self.0.is_closing.store(true, Ordering::Release);
+    }
+
+    /// Lets no more git work begin, and waits for the work under way to end.
+    pub(crate) fn close(&self) {
         *self.0.closed.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 }

@@ -26,6 +26,8 @@ impl Workspaces for GitRun {
     }
 
     async fn ended(&self, end: RunEnd) -> Result<(), WorkspaceError> {
+        // Setups may occupy all blocking threads.
+        self.stop_setups();
         let run = self.clone();
         let ending = spawn_blocking(move || run.end(end));
         Ok(ending.await.unwrap_or(Err(GitWorkspacesError::RunEnded))?)

@@ -11,6 +11,7 @@ pub(crate) mod mailbox;
 pub(crate) mod start;
 pub(crate) mod wait;
 
+use crate::cancel::CancelToken;
 use crate::context::services::UntypedServices;
 use crate::driver::background::Background;
 use crate::driver::end::End;
@@ -178,6 +179,10 @@ impl Driver {
         }
         if let Some(failure) = resumption.pending_failure {
             return Err(End::failed(failure));
+        }
+        // If it was cancelled while its workspaces were restored, not all of them are there to work in.
+        if self.shared.cancel().is_some_and(CancelToken::is_cancelled) {
+            return Err(self.stopped());
         }
         for (execution, report) in resumption.reports {
             self.background().reports.add(execution, report);

@@ -72,7 +72,18 @@ pub(crate) async fn resume(
         return Ok(Resumed::Ended(Box::new(report)));
     }
     let typed = reader.typed(&replayed)?;
-    restore_workspaces(net, &run, &settings, &replayed, is_fork).await?;
+    let cancelled = async {
+        match &settings.cancel {
+            Some(cancel) => cancel.cancelled().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        // The driver ends the run before it starts anything, and the workspaces are told so.
+        () = cancelled => {}
+        restored = restore_workspaces(net, &run, &settings, &replayed, is_fork) => restored?,
+    }
     if retries {
         let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
         let maps = replayed.interrupted(net).into_iter().map(by).collect();

@@ -109,6 +109,49 @@ async fn a_setup_is_stopped_when_its_run_is_cancelled() {
     assert_eq!((project.left(), project.archived()), (vec![], vec![]));
 }
 
+/// Also while another process puts the workspaces of an interrupted run back.
+#[tokio::test]
+async fn a_setup_is_stopped_when_its_run_is_cancelled_while_it_is_resumed() {
+    for is_suspended in [false, true] {
+        let (project, outside) = (Project::new(), tempfile::tempdir().unwrap());
+        let (journal, told): (Arc<dyn Journal>, _) = (Arc::new(MemoryJournal::new()), CancelToken::new());
+        let begun = outside.path().join("begun");
+        let run = |setup: &str, told: &CancelToken| {
+            let setup = Setup::new("sh", ["-c", setup]).with_variable("PATH", std::env::var("PATH").unwrap());
+            let graph = Job { work: LogicNode(Work(Ending::Cancelled, told.clone())), ask: HumanNode(Asks) };
+            let workspaces = Arc::new(project.workspaces().with_setup(setup));
+            Run::new(graph).with_workspaces(workspaces).with_journal(journal.clone())
+        };
+        tokio::select! {
+            ended = run("true", &told).start(()) => panic!("{ended:?}"),
+            () = told.cancelled() => {}
+        }
+        let (begins, cancel) = (CancelToken::new(), CancelToken::new());
+        let setup = format!("echo > '{}'; sleep 1000", begun.display());
+        let cancelling = async {
+            while !begun.exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            if is_suspended { cancel.suspend() } else { cancel.cancel() }
+        };
+        let resumed = run(&setup, &begins).with_cancel(cancel.clone()).resume();
+        let resumed = tokio::time::timeout(Duration::from_secs(60), resumed);
+        let (ended, ()) = tokio::join!(resumed, cancelling);
+        let outcome = ended.expect("the setup is stopped").unwrap().outcome;
+        assert!(!begins.is_cancelled(), "no node began");
+        if is_suspended {
+            assert!(matches!(outcome, Outcome::Suspended), "{outcome:?}");
+            let again = run("true", &begins).with_cancel(begins.clone()).resume().await.unwrap().outcome;
+            assert!(matches!(again, Outcome::Cancelled), "{again:?}");
+        } else {
+            assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
+        }
+        // What the interrupted node had committed was undone before the setup.
+        let archived = if is_suspended { vec!["run/work".to_owned()] } else { vec![] };
+        assert_eq!((project.left(), project.archived()), (vec![], archived), "{is_suspended}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_to_be_kept_is() {
     for (keep, ending, stays) in [
