@@ -1,5 +1,6 @@
 //! The lock that shows other processes that this one has a run's workspaces: a file in the run's directory, which the
-//! operating system locks until the process ends or releases it.
+//! operating system locks until the process ends or releases it. The executor of a run has a shared lock, and whoever
+//! looks at what is left of a run has it alone.
 
 use std::fs::File;
 

@@ -76,10 +76,14 @@ impl GitRun {
         cleared.and(deleted)
     }
 
-    /// The branches of the run and its children.
+    /// The branches of the run and its children. Others are read only if the settings have named any of these.
     pub(crate) fn branches(&self) -> Result<Vec<(BranchName, CommitId)>, GitWorkspacesError> {
         let (prefix, named) = (self.tree_prefix(), self.named_branches()?);
-        let branches = self.settings().repository.branches()?.into_iter();
+        let repository = &self.settings().repository;
+        if named.is_empty() {
+            return Ok(repository.branches_below(&BranchName::new(self.0.names.root.as_str())?)?);
+        }
+        let branches = repository.branches()?.into_iter();
         Ok(branches.filter(|(branch, _)| branch.as_str().starts_with(&prefix) || named.contains(branch)).collect())
     }
 

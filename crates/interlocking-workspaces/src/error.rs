@@ -1,6 +1,7 @@
 //! Errors of workspaces on git.
 
 use interlocking_core::context::ContextError;
+use interlocking_core::run_id::RunId;
 use interlocking_runtime::WorkspaceError;
 use interlocking_worktree::{
     ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CopyError, CreateBranchError, CreateCloneError,
@@ -113,6 +114,14 @@ pub enum GitWorkspacesError {
         waited: Duration,
         /// The last problem.
         problem: Box<FastForwardError>,
+    },
+    /// A program has a [`LeftoverRun`](crate::LeftoverRun) of the run that is being resumed.
+    #[error(
+        "a program is looking at what is left of run `{run}`, or removing it: let it end, then resume the run if it is still there"
+    )]
+    LookedAt {
+        /// The root run.
+        run: RunId,
     },
     /// The run has ended or is stopping.
     #[error("the run is over: its workspaces are not changed any more")]

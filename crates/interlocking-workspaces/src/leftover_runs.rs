@@ -8,13 +8,21 @@ use crate::git_workspaces::GitWorkspaces;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunEnd;
 use interlocking_worktree::{BranchName, CommitId, WorktreeEntry};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a run waits for a program that looks at what is left of it.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long to wait before looking at the lock again.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A run whose workspaces no process has, and what is left of it. While this value exists, no other caller finds the
-/// run, unless the run's directory or its lock file was deleted.
+/// run, and the run cannot be resumed, unless the run's directory or its lock file was deleted.
 ///
 /// Its journal says whether it can be resumed.
 pub struct LeftoverRun {
@@ -181,11 +189,26 @@ impl GitRun {
             _ => OpenOptions::new().create(true).append(true).open(&path),
         });
         let file = opened.map_err(|error| GitWorkspacesError::Directory { path, reason: error.to_string() })?;
-        // A process that only looks for leftovers may hold the lock for a moment; that is ignored. The journal decides
-        // which process works on a run.
-        let _ = file.try_lock();
+        if !lock_for_run(&file) {
+            return Err(GitWorkspacesError::LookedAt { run: self.0.names.root.clone() });
+        }
         *alive = Some(Alive::new(file));
         Ok(())
+    }
+}
+
+/// Locks the file of a run that is worked on. The lock is a shared one: the journal decides who works on a run, and work of
+/// an executor that was dropped may still be ending. Whoever has a [`LeftoverRun`] has locked the file for itself: that is
+/// waited for, as it may take only a look. Returns whether the file is not locked by them any more.
+fn lock_for_run(file: &File) -> bool {
+    let begun = Instant::now();
+    loop {
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) if begun.elapsed() < LOOK_TIMEOUT => thread::sleep(RETRY_INTERVAL),
+            Err(TryLockError::WouldBlock) => return false,
+            // Otherwise the file system has no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => return true,
+        }
     }
 }
 

@@ -288,3 +288,46 @@ async fn a_branch_without_a_readable_commit_stays_and_keeps_nothing_else() {
         assert_eq!((left.worktrees().len(), left.branches().len()), (0, 1), "{revision}");
     }
 }
+
+/// A program that looks at what is left of a run, or removes it, and a process that resumes the run exclude each other.
+#[tokio::test]
+async fn a_run_is_not_resumed_while_what_is_left_of_it_is_removed() {
+    let (project, journal): (_, Arc<dyn Journal>) = (Project::new(), Arc::new(MemoryJournal::new()));
+    job(&project, &journal, Ending::Waits, Keep::Never).start(()).await.unwrap();
+    let left = project.workspaces().leftover_of(&RunId::DEFAULT).await.unwrap().unwrap();
+    let refused = job(&project, &journal, Ending::Waits, Keep::Never).resume().await.unwrap_err().to_string();
+    assert!(refused.contains("a program is looking at what is left of run `run`, or removing it"), "{refused}");
+    assert!(project.runs().join("run/work/mess").exists());
+    drop(left);
+    let resumed = job(&project, &journal, Ending::Waits, Keep::Never).resume().await.unwrap();
+    assert!(matches!(resumed.outcome, Outcome::Waiting { .. }), "{:?}", resumed.outcome);
+}
+
+/// A user's alias for a branch that was deleted, and a branch whose file is empty.
+#[tokio::test]
+async fn a_broken_branch_of_others_is_in_the_way_of_no_run() {
+    let (project, journal): (_, Arc<dyn Journal>) = (Project::new(), Arc::new(MemoryJournal::new()));
+    let name = RunId::new("kept").unwrap();
+    let heads = project.root().join(".git/refs/heads");
+    project.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/gone"]);
+    let branches = project.repository().branches().unwrap().into_iter().map(|(branch, _)| branch.to_string());
+    assert_eq!(branches.collect::<Vec<_>>(), ["main"], "as git lists them");
+    std::fs::write(heads.join("empty"), "").unwrap();
+    let ended = job(&project, &journal, Ending::Finishes, Keep::Always).with_id(name.clone()).start(()).await.unwrap();
+    assert!(ended.outcome.finished().is_some());
+    let [left] = <[_; 1]>::try_from(project.workspaces().leftover_runs().await.unwrap()).unwrap();
+    assert_eq!(left.branches().len(), 2);
+    drop(left);
+
+    // A broken branch of the run's own is named.
+    std::fs::write(heads.join("kept/broken"), "").unwrap();
+    let error = project.workspaces().leftover_of(&name).await.unwrap_err().to_string();
+    assert!(error.contains("refs/heads/kept/broken") && error.contains("delete that reference"), "{error}");
+    std::fs::remove_file(heads.join("kept/broken")).unwrap();
+    project.workspaces().leftover_of(&name).await.unwrap().unwrap().remove().await.unwrap();
+    assert_eq!(project.archived(), ["kept/work"]);
+    for broken in ["alias", "empty"] {
+        std::fs::remove_file(heads.join(broken)).unwrap();
+    }
+    assert_eq!(project.left(), [""; 0]);
+}

@@ -116,9 +116,24 @@ pub enum ArchiveError {
 }
 
 impl Repository {
-    /// The local branches and their commits, ordered by name. Whether a commit is readable is not checked.
+    /// The local branches and their commits, ordered by name. Whether a commit is readable is not checked. As in git's own
+    /// list, a symbolic reference that leads nowhere is not included.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError`] if any branch cannot be read.
     pub fn branches(&self) -> Result<Vec<(BranchName, CommitId)>, GitError> {
         self.named("refs/heads/", BranchName::from_git)
+    }
+
+    /// Like [`branches`](Self::branches), of the branches whose names begin with `folder` and a slash. The others are not
+    /// read.
+    ///
+    /// # Errors
+    ///
+    /// [`GitError`] if one of these branches cannot be read.
+    pub fn branches_below(&self, folder: &BranchName) -> Result<Vec<(BranchName, CommitId)>, GitError> {
+        self.named(&format!("{}/", folder.full_name()), BranchName::from_git)
     }
 
     /// The commit of a branch; none if the branch does not exist.
@@ -255,10 +270,18 @@ impl Repository {
         let references = git.references().doing(doing)?;
         let mut named = Vec::new();
         for reference in references.prefixed(prefix).doing(doing)? {
-            let mut reference = reference.map_err(|error| GitError::new(doing(), error.to_string()))?;
+            let mut reference = reference.doing(doing).map_err(|error| {
+                let cause = format!("{}; delete that reference if it stays unreadable", error.cause());
+                GitError::new(doing(), cause)
+            })?;
             let Some(name) = name(reference.name()) else { continue };
-            let id = reference.follow_to_object().doing(doing)?.detach();
-            named.push((name, CommitId::from_git(id)));
+            let is_symbolic = matches!(reference.target(), gix::refs::TargetRef::Symbolic(_));
+            match reference.follow_to_object().doing(doing) {
+                Ok(id) => named.push((name, CommitId::from_git(id.detach()))),
+                // Its target was deleted, or it leads back to itself.
+                Err(_) if is_symbolic => {}
+                Err(error) => return Err(error),
+            }
         }
         named.sort();
         Ok(named)

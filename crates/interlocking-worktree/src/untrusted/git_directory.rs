@@ -261,7 +261,7 @@ pub(crate) fn check_list(common: &Path, limits: Limits) -> Result<(), GitError> 
     Ok(())
 }
 
-/// Checks the loose references with a prefix before gix lists them, which reads them all.
+/// Checks the loose references below a folder before gix lists them, which reads them all.
 #[expect(clippy::disallowed_methods, reason = "names are read; what a link leads to is not")]
 pub(crate) fn check_references(common: &Path, prefix: &str) -> Result<(), GitError> {
     let root = common.join(prefix);
@@ -270,6 +270,8 @@ pub(crate) fn check_references(common: &Path, prefix: &str) -> Result<(), GitErr
         let doing = || format!("looking through {}", directory.display());
         let entries = match std::fs::read_dir(&directory) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            // A reference has the folder's name, so there is none below it.
+            Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => continue,
             entries => entries.doing(doing)?,
         };
         for entry in entries {
