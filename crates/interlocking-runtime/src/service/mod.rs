@@ -161,7 +161,10 @@ impl Service {
     ///
     /// The service replaces the name, the journal and the cancellation of `run` by its own.
     ///
-    /// A name identifies one run and its entry value:
+    /// A name identifies one run and its entry value. Entry values are compared as JSON: the members of an object may stand in
+    /// any order, the elements of an array may not. So an entry value with a set needs one that is ordered, such as a
+    /// [`BTreeSet`](std::collections::BTreeSet): a [`HashSet`](std::collections::HashSet) is serialized in another order each
+    /// time.
     ///
     /// ```
     /// use interlocking::runtime::service::{Service, ServiceError, Started};
