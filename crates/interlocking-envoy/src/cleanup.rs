@@ -6,11 +6,15 @@
 //! A cleanup does not touch files whose extension is not [listed](Extensions), Markdown, everything below `.claude` and `.git`,
 //! files that git's ignore rules name (even if they are tracked), binary files, the targets of symbolic links, and repositories
 //! within the worktree, such as submodules and other worktrees.
+//!
+//! An agent may have written the worktree's files, so a cleanup waits for none of them, and limits what it reads: a file of more
+//! than 32 MiB is reported and not searched, and so is a directory whose `.gitignore` is not a regular file of at most 1 MiB.
 
 mod extensions;
 mod marked;
 mod replace;
 mod report;
+mod rules;
 mod walk;
 
 pub use extensions::{Comments, ExtensionError, Extensions};
@@ -74,7 +78,7 @@ impl Cleanup {
         if !is_worktree_root(root) {
             return Err(CleanupError::NoWorktree { path: root.to_owned() });
         }
-        let (found, mut failures) = walk::marked_files(root, &self.extensions);
+        let (found, mut failures) = walk::marked_files(root, &self.extensions, walk::Limits::USUAL);
         let mut files = Vec::new();
         for found in found {
             if !self.is_dry_run

@@ -25,7 +25,7 @@ pub(crate) fn replace(found: &Found, root: &Path) -> io::Result<()> {
 /// The metadata of a file. Fails unless it is still a regular file with this content.
 fn unchanged(path: &Path, content: &[u8]) -> io::Result<fs::Metadata> {
     let metadata = fs::symlink_metadata(path)?;
-    if metadata.is_file() && fs::read(path)? == content {
+    if metadata.is_file() && metadata.len() == content.len() as u64 && fs::read(path)? == content {
         return Ok(metadata);
     }
     Err(io::Error::other("it was changed meanwhile, and left as it is: run the command again"))

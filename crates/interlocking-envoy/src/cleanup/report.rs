@@ -22,7 +22,7 @@ pub struct CleanupReport {
     pub files: Vec<FileReport>,
     /// What a person should check.
     pub warnings: Vec<CleanupWarning>,
-    /// Files that could not be read or replaced, and are unchanged.
+    /// Files that could not be read, searched or replaced, and are unchanged.
     pub failures: Vec<Failure>,
 }
 
@@ -83,14 +83,14 @@ pub enum CleanupWarning {
     },
 }
 
-/// A file that could not be read or replaced, and is unchanged.
+/// A file that could not be read, searched or replaced, and is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{}: {reason}", path.display())]
 pub struct Failure {
-    /// The file, or directory.
+    /// The file or directory, relative to the worktree's root if it is within that.
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// The system's error.
+    /// The system's error, or the limit that it exceeds.
     pub reason: String,
 }
 

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-const MARKED: &str = "a\n// [DEBUG-TEMP]\nlog\n\nb\n";
-const CLEANED: &str = "a\n\nb\n";
+pub(crate) const MARKED: &str = "a\n// [DEBUG-TEMP]\nlog\n\nb\n";
+pub(crate) const CLEANED: &str = "a\n\nb\n";
 
 fn git(directory: &Path, words: &[&str]) {
     let mut command = Command::new("git");
@@ -23,7 +23,7 @@ fn git(directory: &Path, words: &[&str]) {
     assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn repository() -> TempDir {
+pub(crate) fn repository() -> TempDir {
     let place = tempfile::tempdir().unwrap();
     git(place.path(), &["init", "--quiet"]);
     place

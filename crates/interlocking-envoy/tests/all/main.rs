@@ -8,6 +8,8 @@ mod approaches;
 #[cfg(feature = "cleanup")]
 mod cleanup_files;
 #[cfg(feature = "cleanup")]
+mod cleanup_hostile;
+#[cfg(feature = "cleanup")]
 mod cleanup_marked;
 mod decisions;
 #[path = "../../../../tests/every_file_is_here.rs"]
