@@ -71,7 +71,7 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, io: &mut Io) -> Result<E
             io.tell(&format!("not checked, because not everything was removed: {command}"));
             break;
         }
-        let passed = passes(&root, &command, io)?;
+        let passed = passes(&root, &command, io);
         checks.push(Check { command, passed });
         if !passed {
             break;
@@ -86,18 +86,25 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, io: &mut Io) -> Result<E
     Ok(if report.success { Exit::Done } else { Exit::Failed })
 }
 
-/// Runs a command in a shell and prints its output as messages; whether it succeeded.
-fn passes(root: &Path, command: &str, io: &mut Io) -> Result<bool, CommandError> {
+/// Runs a command in a shell and prints its output as messages; whether it succeeded. A shell that cannot be started is a check that
+/// fails, as the files are cleaned up already.
+fn passes(root: &Path, command: &str, io: &mut Io) -> bool {
     let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut run = Command::new(shell);
-    let output = run.arg(option).arg(command).current_dir(root).stdin(Stdio::null()).output()?;
+    let output = match run.arg(option).arg(command).current_dir(root).stdin(Stdio::null()).output() {
+        Ok(output) => output,
+        Err(error) => {
+            io.tell(&format!("error: {shell}, in which checks run, cannot be started in {}: {error}", root.display()));
+            return false;
+        }
+    };
     for text in [output.stdout, output.stderr] {
         let text = String::from_utf8_lossy(&text);
         if !text.trim().is_empty() {
             io.tell(text.trim_end());
         }
     }
-    Ok(output.status.success())
+    output.status.success()
 }
 
 fn listed(report: &CleanupReport) -> String {

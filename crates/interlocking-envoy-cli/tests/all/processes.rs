@@ -1,5 +1,7 @@
 //! The program as a process.
 
+use crate::support::Project;
+use serde_json::json;
 use std::process::{Command, Stdio};
 
 fn envoy(words: &[&str]) -> std::process::Output {
@@ -33,4 +35,21 @@ fn nobody_listens() {
     assert_eq!(output.status.code(), Some(8));
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.starts_with("error: the result could not be written to standard output"), "{told}");
+}
+
+/// The files are cleaned up all the same, and the report says which.
+#[test]
+fn a_check_fails_if_no_shell_can_be_started() {
+    let project = Project::repository();
+    project.write("x.rs", "// [DEBUG-TEMP]\nlog\n\n");
+    let mut envoy = Command::new(env!("CARGO_BIN_EXE_envoy"));
+    envoy.args(["plan", "cleanup-debug-logs", "--json", "--check", "true", "--check", "touch not-run"]);
+    let output = envoy.current_dir(project.path("")).env("PATH", project.path("none")).output().unwrap();
+    let (told, report) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!((&report["success"], &report["files_modified"]), (&json!(true), &json!(["x.rs"])));
+    assert_eq!(report["checks"], json!([{"command": "true", "passed": false}]));
+    assert!(told.starts_with("error: sh, in which checks run, cannot be started in "), "{told}");
+    assert_eq!(project.read("x.rs"), "\n");
 }
