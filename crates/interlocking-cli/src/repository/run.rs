@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 /// program's own facts `M`.
 ///
 /// A program that sets a run up calls [`begin`](Self::begin) or [`resume`](Self::resume), and [`ready`](Self::ready) once nothing
-/// more can keep the run from starting. If the value is dropped before `ready`, it removes the directories that it has made, and
-/// the file of the result if it has made that.
+/// more can keep the run from starting. Until then no other process can begin or resume a run of that name. If the value is dropped
+/// before `ready`, it removes the directories that it has made, and the file of the result if it has made that.
 pub struct RepositoryRun<M: Remembered = ()> {
     pub(super) start: Start,
     pub(super) facts: Facts<M>,
@@ -50,8 +50,8 @@ pub(super) struct Before<M> {
 pub(super) struct Unready {
     /// The directories that were created.
     made: Option<Directories>,
-    /// Claims a resumed run until it is ready, so that no other process resumes it at the same time.
-    _claim: Option<Claim>,
+    /// Claims the run until it is ready, so that no other process begins or resumes it at the same time.
+    _claim: Claim,
 }
 
 impl<M: Remembered> RepositoryRun<M> {
@@ -60,8 +60,8 @@ impl<M: Remembered> RepositoryRun<M> {
     ///
     /// # Errors
     ///
-    /// [`CommandError`] if a run of that name exists, the work directory lies inside the repository, the result file cannot be
-    /// written, or the branch does not exist. In that case nothing was done.
+    /// [`CommandError`] if a run of that name exists or another process begins one, the work directory lies inside the repository,
+    /// the result file cannot be written, or the branch does not exist. In that case nothing was done.
     pub async fn begin(
         mut location: Location,
         options: &RepositoryOptions,
@@ -92,12 +92,12 @@ impl<M: Remembered> RepositoryRun<M> {
         own: M,
     ) -> Result<Self, CommandError> {
         let (agents, land_on) = (options.agent_options()?.unwrap_or_default(), options.landing_branch()?);
-        if !start.journal.load(&start.run).await.map_err(CommandError::of_journal)?.is_empty() {
-            let taken = CommandError::new(format!("there is a run `{}` in the journal", start.run));
-            return Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"));
-        }
-        let result = ResultFile::open(options.result.as_deref(), None)?;
         Facts::<M>::forget_removed(&start).await?;
+        // Before the claim, too: a process whose run of that name is ready is about to claim it for the executor.
+        refuse_taken(&start).await?;
+        let claim = start.journal.claim(&start.run).await.map_err(CommandError::of_journal)?;
+        refuse_taken(&start).await?;
+        let result = ResultFile::open(options.result.as_deref(), None)?;
         let location = location.absolute()?;
         let (branch, base) = match &location.repo {
             Some(repository) => {
@@ -129,7 +129,7 @@ impl<M: Remembered> RepositoryRun<M> {
             result,
             named_script: options.script.clone(),
             before: Before { known: None, records: 0 },
-            unready: Some(Unready { made: Some(made), _claim: None }),
+            unready: Some(Unready { made: Some(made), _claim: claim }),
         };
         run.make_agents_directory()?;
         Ok(run)
@@ -164,7 +164,7 @@ impl<M: Remembered> RepositoryRun<M> {
         };
         facts.result = result.as_ref().map(ResultFile::to_path);
         let before = Before { known: known.map(Box::new), records };
-        let unready = Some(Unready { made, _claim: Some(claim) });
+        let unready = Some(Unready { made, _claim: claim });
         let run = Self { start, facts, result, named_script: options.script.clone(), before, unready };
         run.make_agents_directory()?;
         Ok(run)
@@ -261,6 +261,15 @@ impl<M: Remembered> RepositoryRun<M> {
     }
 }
 
+/// Fails if there is a run of that name: one in the journal, or one that is ready to be executed.
+async fn refuse_taken(start: &Start) -> Result<(), CommandError> {
+    if start.journal.load(&start.run).await.map_err(CommandError::of_journal)?.is_empty() {
+        return file(start).require_absent();
+    }
+    let taken = CommandError::new(format!("there is a run `{}` in the journal", start.run));
+    Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"))
+}
+
 /// The branch at which the run begins, and its commit.
 fn branch_of(repository: &Repository, named: Option<&str>) -> Result<(String, CommitId), CommandError> {
     let branch = match named {
@@ -279,7 +288,8 @@ fn branch_of(repository: &Repository, named: Option<&str>) -> Result<(String, Co
 
 impl<M: Remembered> Drop for RepositoryRun<M> {
     fn drop(&mut self) {
-        let Some(Unready { made: Some(made), .. }) = self.unready.take() else { return };
+        // The claim is held until the directories are removed: the next process of that name makes the same ones.
+        let Some(Unready { made: Some(made), _claim }) = self.unready.take() else { return };
         let mut removed = remove_directory(&made.removed);
         if self.before.known.is_none() {
             removed = removed.and(file(&self.start).clear());

@@ -72,20 +72,25 @@ impl RunFile {
             .map_err(|error| CommandError::from(error).at(self.path().display().to_string()).with_exit(Exit::Journal))
     }
 
+    /// Fails if the value exists.
+    pub(crate) fn require_absent(&self) -> Result<(), CommandError> {
+        if fs::symlink_metadata(self.path()).is_ok() { Err(self.taken()) } else { Ok(()) }
+    }
+
     /// Writes the value. Fails if the file exists, and removes the file if writing fails.
     pub(crate) fn write_new<T: Serialize>(&self, value: &T) -> Result<(), CommandError> {
-        self.try_write_new(value).map_err(|error| {
-            let is_taken = error.kind() == io::ErrorKind::AlreadyExists;
-            let error = CommandError::from(error).at(self.path().display().to_string());
-            if is_taken {
-                error.remedy(
-                    "there was a run of that name, or one was about to begin when its process ended: choose another \
-                     --run-id, or remove the file",
-                )
-            } else {
-                error.with_exit(Exit::Journal)
-            }
+        self.try_write_new(value).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => self.taken(),
+            _ => CommandError::from(error).at(self.path().display().to_string()).with_exit(Exit::Journal),
         })
+    }
+
+    fn taken(&self) -> CommandError {
+        let taken = CommandError::new(format!("there is a file of a run `{}` that is not in the journal", self.run));
+        taken.at(self.path().display().to_string()).remedy(
+            "there was a run of that name, or a process is about to execute one: choose another --run-id, or remove the file if \
+             no process is",
+        )
     }
 
     fn try_write_new<T: Serialize>(&self, value: &T) -> io::Result<()> {

@@ -14,6 +14,7 @@ mod support;
 
 mod agents;
 mod answers;
+mod beginning;
 mod cancelling;
 mod children;
 mod documentation;

@@ -30,13 +30,13 @@ output = { subject = "Check the greeting" }
 "#;
 
 /// A repository with one commit on `main`, a script, a directory for worktrees, and a journal.
-struct Scene {
-    place: TempDir,
+pub(crate) struct Scene {
+    pub(crate) place: TempDir,
     base: CommitId,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let place = tempfile::tempdir().unwrap();
         let project = Repository::init(place.path().join("project")).unwrap();
         let tree = project.main_worktree().unwrap().unwrap();
@@ -54,7 +54,7 @@ impl Scene {
         fs::write(self.at(name), text).unwrap();
     }
 
-    fn at(&self, name: &str) -> PathBuf {
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.place.path().join(name)
     }
 
