@@ -259,7 +259,7 @@ fn agents_that_cannot_play_are_refused_before_anything_is_done() {
           `fix` by `claude`
           to do: say who plays: --agent types=BACKEND:MODEL, --agent BACKEND for all roles, or a file with --agents
         error: these agents cannot work here:
-          `claude`, which plays `types` and `adversary` and `types_fix` and `tests` and `impl` and `conflict` and `fix` and `mutation`: the agent is not set up: there is no key: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN (from `claude setup-token`), or name another variable in `credential`, or set it to the login that is kept in `home`; the agent is not set up: there is no program claude: install Claude Code (`npm install -g @anthropic-ai/claude-code`), or set `program` to its path
+          `claude`, which plays `types` and `adversary` and `types_fix` and `tests` and `impl` and `conflict` and `fix` and `mutation`: the agent is not set up: there is no key: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN (from `claude setup-token`), or name another variable in `credential`, or set it to the login that is kept in `home`; there is no program claude: install Claude Code (`npm install -g @anthropic-ai/claude-code`), or set `program` to its path
           to do: let others play: --agent ROLE=BACKEND:MODEL, or in the file of --agents
         error: the roles cannot be bound as the options say:
           --agent fx=claude: there is no role `fx` in the graph: did you mean `fix`?
