@@ -12,8 +12,8 @@ use crate::{
     checkout::files::{InTheWay, write_files},
     filesystem::{
         clean_up::{KeepRules, empty_except},
+        deletion::mounted_below,
         directory::{Directory, EntryMetadata, Kind},
-        trash::mounted_below,
     },
     recovery::step,
     status::{attributes::Filters, examine::is_same},

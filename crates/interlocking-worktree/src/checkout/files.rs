@@ -21,8 +21,8 @@ use gix::{
 
 use crate::{
     filesystem::{
+        deletion::delete_named,
         directory::{Directory, Kind, split},
-        trash::delete_named,
     },
     recovery::step,
     status::{

@@ -10,9 +10,9 @@ use std::{
 
 use crate::{
     filesystem::{
+        deletion::{delete_named, delete_tree},
         directory::Directory,
         own_paths,
-        trash::{delete_named, delete_tree},
     },
     repository::registration_lock::private_directory,
     untrusted::file::{Kind, create_new, open_with},

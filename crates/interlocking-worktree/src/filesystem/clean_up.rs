@@ -17,9 +17,9 @@ use rustix::fs::fstat;
 use crate::{
     checkout::files::delete_empty_above,
     filesystem::{
+        deletion::{delete_entry, is_directory, open_inside},
         directory::Directory,
         entries::for_each_entry,
-        trash::{delete_entry, is_directory, open_inside},
     },
     status::unchanged::DEEPEST,
     values::path::RepositoryPath,

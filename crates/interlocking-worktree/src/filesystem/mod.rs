@@ -6,4 +6,4 @@ pub(crate) mod own_paths;
 pub(crate) mod with_directory;
 
 /// Deletes and lists directories whatever a program has put there, as the sandbox does with the places of programs.
-pub(crate) use interlocking_sandbox::deletion::{self as trash, entries};
+pub(crate) use interlocking_sandbox::deletion::{self, entries};

@@ -21,7 +21,7 @@ use gix::{
 
 use crate::{
     checkout::files::write_all_files,
-    filesystem::{clean_up::keep_untouched, own_paths, trash::delete_tree},
+    filesystem::{clean_up::keep_untouched, deletion::delete_tree, own_paths},
     pool::{
         lock,
         rewrite::recheck_racy,

@@ -5,7 +5,7 @@ use std::path::Path;
 use gix::bstr::ByteSlice as _;
 
 use crate::{
-    filesystem::{own_paths, trash::delete_tree},
+    filesystem::{deletion::delete_tree, own_paths},
     recovery::{intent_log, recover_locks::recover_locks_in},
     recovery::{
         intent_log::{Intent, abandoned_notes},

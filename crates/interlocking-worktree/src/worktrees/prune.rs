@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    filesystem::{own_paths, trash::delete_tree},
+    filesystem::{deletion::delete_tree, own_paths},
     repository::Repository,
     untrusted::{
         file::{self, Kind},

@@ -12,7 +12,7 @@ use std::{
 use gix::{ObjectId, bstr::ByteSlice as _};
 
 use crate::{
-    filesystem::{own_paths, trash::delete_tree},
+    filesystem::{deletion::delete_tree, own_paths},
     recovery::{intent_log::unique_name, step},
     repository::registration_lock::private_directory,
     untrusted::file::{self, Kind},

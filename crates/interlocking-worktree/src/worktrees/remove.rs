@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     filesystem::{
+        deletion::{delete_tree, mounted_below},
         own_paths,
-        trash::{delete_tree, mounted_below},
     },
     pool::written_files,
     recovery::{
