@@ -2,7 +2,7 @@
 //! same paths.
 //!
 //! `INTERLOCKING_HISTORIES` is the number of histories, `INTERLOCKING_HISTORIES_FROM` the number of the first. By
-//! default there are 100 in a run by hand and 300 in a thorough run. Every other one is also played in worktrees, which
+//! default there are 50 in a run by hand and 300 in a thorough run. Every other one is also played in worktrees, which
 //! takes some twenty git processes. A failure names the values of both variables that repeat it alone.
 
 use std::{
@@ -68,7 +68,7 @@ fn histories_with_unix_line_ends_in_the_repository() {
 fn compare(autocrlf: &str, shard: u64) {
     let number = |name: &str, default: u64| std::env::var(name).map_or(default, |value| value.parse().unwrap());
     let (count, from) =
-        (number("INTERLOCKING_HISTORIES", 300 / sample::one_in::<u64>(3)), number("INTERLOCKING_HISTORIES_FROM", 0));
+        (number("INTERLOCKING_HISTORIES", 300 / sample::one_in::<u64>(6)), number("INTERLOCKING_HISTORIES_FROM", 0));
     let one_in = if std::env::var_os("INTERLOCKING_HISTORIES").is_some() { 1 } else { 2 };
     let numbers: Vec<u64> = (from..from + count).filter(|number| number % 3 == shard).collect();
     for numbers in numbers.chunks(50) {

@@ -124,7 +124,7 @@ fn commit_edit(root: &Path, edit: &[(usize, Option<Vec<u8>>)], message: &str) {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 32 / sample::one_in::<u32>(3),
+        cases: 32 / sample::one_in::<u32>(6),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -272,7 +272,7 @@ fn unhex(hex: &str) -> Vec<u8> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 24 / sample::one_in::<u32>(3),
+        cases: 24 / sample::one_in::<u32>(6),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -132,7 +132,7 @@ fn act(place: &Place, operation: Operation, main: CommitId, side: CommitId) -> b
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 32 / sample::one_in::<u32>(3),
+        cases: 32 / sample::one_in::<u32>(6),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

@@ -10,7 +10,7 @@
 //! FORGERY=index_bytes FORGERY_SEED=17 cargo test -p interlocking-worktree --test forgeries -- --nocapture worker
 //! ```
 //!
-//! A run by hand tries one in three of the 2,500 cases of a thorough run; `FORGERY_CASES=20000` tries that many of each
+//! A run by hand tries one in six of the 2,500 cases of a thorough run; `FORGERY_CASES=20000` tries that many of each
 //! kind.
 
 #![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]

@@ -12,7 +12,7 @@ fn a_run_goes_on_from_every_point_at_which_its_process_is_killed() {
     let points = many::number("CRASH_POINT").map_or_else(
         || {
             // Other points in each test run, unless all are asked for.
-            let step = if many::all_points() { 1 } else { (points * sample::one_in::<u64>(3) / 80).max(1) };
+            let step = if many::all_points() { 1 } else { (points * sample::one_in::<u64>(6) / 80).max(1) };
             (1 + many::seed() % step..=points).step_by(step as usize).collect()
         },
         |point| vec![point],
