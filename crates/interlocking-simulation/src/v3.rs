@@ -1,4 +1,4 @@
-//! V3's own table, with children that run it too, messages and crashes: 40 seeds by default, 240 where tests are
+//! V3's own table, with children that run it too, messages and crashes: 80 seeds by default, 240 where tests are
 //! thorough, or as many as `SIMULATION_V3_SEEDS` says. With `SIMULATION_SEED`, simulates only that seed and prints its
 //! trace.
 
@@ -64,7 +64,7 @@ fn v3_ends_as_it_must() {
     if let Some(seed) = number("SIMULATION_SEED") {
         return replay(seed, simulate);
     }
-    let one_in: u8 = sample::one_in(6);
+    let one_in: u8 = sample::one_in(3);
     let usual = SEEDS / u64::from(one_in);
     let seeds = number("SIMULATION_V3_SEEDS").unwrap_or(usual);
     let (next, counts, failed) = (AtomicU64::new(0), Mutex::new(Counts::default()), Mutex::new(String::new()));

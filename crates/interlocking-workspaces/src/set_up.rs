@@ -8,6 +8,7 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
+use interlocking_agents::program::end_if_abandoned;
 use interlocking_sandbox::{Sandbox, Support};
 use interlocking_worktree::{Setup, SetupError, delete_directory};
 use std::fs;
@@ -17,12 +18,12 @@ use std::process::{Child, Command};
 use std::sync::atomic::Ordering;
 
 impl GitRun {
-    /// Runs the setup of a workspace in its `place`. When the run is over, the setup is stopped. Git work.
+    /// Runs the setup of a workspace in its `place`. When the run is over, or this process is killed, the setup is stopped. Git work.
     pub(crate) fn set_up(&self, name: &str, setup: &Setup, place: &Path) -> Result<(), GitWorkspacesError> {
         let is_over = || self.0.is_closing.load(Ordering::Acquire);
         let ran = match self.demands_a_sandbox() {
             true => self.set_up_confined(name, setup, place, is_over),
-            false => setup.run_with(place, Command::spawn, is_over).map_err(Into::into),
+            false => setup.run_with(place, start_unconfined, is_over).map_err(Into::into),
         };
         match ran {
             Err(GitWorkspacesError::Setup(SetupError::Stopped { .. })) => Err(GitWorkspacesError::RunEnded),
@@ -65,14 +66,16 @@ impl GitRun {
             name: name.to_owned(),
             reason: error.to_string(),
         })?;
-        let start = |command: &mut Command| -> io::Result<Child> {
+        let start_confined = |command: &mut Command| -> io::Result<Child> {
             command.envs(sandbox.environment());
             if command.get_envs().all(|(variable, _)| variable != "HOME") {
                 command.env("HOME", temporary);
             }
+            // Before this thread is confined, as what ends abandoned programs must not be.
+            end_if_abandoned(command);
             confinement.enter(|| command.spawn()).map_err(io::Error::other)?
         };
-        Ok(setup.run_with(place, start, is_over)?)
+        Ok(setup.run_with(place, start_confined, is_over)?)
     }
 
     /// The sandbox of a workspace, with the program of its setup.
@@ -86,4 +89,9 @@ impl GitRun {
         let missing = sandbox.missing_on(Support::of_this_system());
         Ok(missing.into_iter().fold(sandbox, Sandbox::accept_without))
     }
+}
+
+fn start_unconfined(command: &mut Command) -> io::Result<Child> {
+    end_if_abandoned(command);
+    command.spawn()
 }

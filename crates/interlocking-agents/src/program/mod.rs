@@ -10,7 +10,8 @@
 //!
 //! **What ends with a program.** On Linux, all its descendants end, even daemons and processes that made their own session,
 //! cleared their environment or closed their files. When this process ends, even by SIGKILL, a guard process ends what its
-//! programs left running; [`end_abandoned`] ends what the guard missed. `docs/book/src/programs.md` says how each process is
+//! programs left running; [`end_abandoned`] ends what the guard missed. [`end_if_abandoned`] has both apply to a program that is
+//! started otherwise. `docs/book/src/programs.md` says how each process is
 //! found, and what escapes. On other Unix systems only the program's process group ends.
 
 mod abandoned;
@@ -29,7 +30,7 @@ mod tail;
 mod tree;
 mod unescaped;
 
-pub use abandoned::end_abandoned;
+pub use abandoned::{end_abandoned, end_if_abandoned};
 pub use abandoned_error::{AbandonedError, SurvivingProcess};
 pub use call::{Call, LineOutcome, LineProtocol, run_protocol};
 pub use environment::{Environment, WORKSPACE_HASH};

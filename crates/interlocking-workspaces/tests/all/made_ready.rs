@@ -11,6 +11,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// Three rounds of writing, each read in a read-only workspace that follows the one that is written.
@@ -162,7 +163,8 @@ fn reading(project: &Project, database: &Path, setup: &str) -> Run<Reading> {
     run.with_journal(Arc::new(SqliteJournal::open(database).unwrap()))
 }
 
-/// To git, the worktree is complete by then, and nothing that changes it was interrupted.
+/// To git, the worktree is complete by then, and nothing that changes it was interrupted. What the setup has started ends with its
+/// process.
 #[tokio::test]
 async fn a_workspace_whose_process_was_killed_in_its_setup_is_made_ready_again() {
     let project = Project::new();
@@ -173,6 +175,14 @@ async fn a_workspace_whose_process_was_killed_in_its_setup_is_made_ready_again()
     let ended = child.env("KILLED_IN", project.root()).env("DATABASE", &database).output().unwrap();
     assert_eq!(ended.status.signal(), Some(9), "{}", String::from_utf8_lossy(&ended.stdout));
     assert!(project.runs().join("run/reading/README.md").exists());
+    let left = std::fs::read_to_string(database.with_file_name("left")).unwrap();
+    let is_there =
+        || std::fs::read_to_string(format!("/proc/{}/stat", left.trim())).is_ok_and(|stat| !stat.contains(") Z "));
+    let patience = Instant::now();
+    while is_there() {
+        assert!(patience.elapsed() < Duration::from_secs(60), "the setup has outlived its process");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     let setup = "echo built of $(cat env.log) > built.log";
     let outcome = reading(&project, &database, setup).resume().await.unwrap().outcome;
     assert!(matches!(outcome, Outcome::Finished(())), "{outcome:?}");
@@ -183,6 +193,9 @@ async fn a_workspace_whose_process_was_killed_in_its_setup_is_made_ready_again()
 #[tokio::test]
 async fn is_killed_in_the_setup() {
     let [Some(place), Some(database)] = ["KILLED_IN", "DATABASE"].map(|name| std::env::var(name).ok()) else { return };
-    let ended = reading(&Project::at(Path::new(&place)), Path::new(&database), "kill -9 $PPID; exit 1").start(()).await;
+    let database = Path::new(&database);
+    let left = database.with_file_name("left");
+    let setup = format!("sleep 600 & echo $! > '{}'; kill -9 $PPID; exit 1", left.display());
+    let ended = reading(&Project::at(Path::new(&place)), database, &setup).start(()).await;
     panic!("{ended:?}");
 }
