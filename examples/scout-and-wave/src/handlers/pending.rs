@@ -4,7 +4,9 @@ use super::recover::clear_up;
 use super::staging::{STAGING, text_of};
 use super::{Pending, blocked, go_to};
 use crate::document::Impl;
-use crate::graph::{Assignment, Done, Draft, Executed, Launch, Next, ReviewQuestion, Sent, scout_and_wave};
+use crate::graph::{
+    Assignment, Done, Draft, Executed, Launch, Next, ReviewQuestion, ScoutAndWave, Sent, scout_and_wave,
+};
 use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::invariant::{Invariant, Violation};
 use crate::protocol::ownership::{self, Wave};
@@ -12,6 +14,7 @@ use crate::protocol::report::Status;
 use crate::protocol::state::{BlockReason, State};
 use crate::request::{Brief, Request};
 use crate::workbench::{GateFailure, refuse_changes};
+use interlocking::graph::Node;
 use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, text_at};
 use std::collections::BTreeSet;
@@ -112,10 +115,10 @@ fn still_descoped(executed: &Executed, wave: &Wave) -> BTreeSet<AgentLetter> {
 
 /// The agents of a wave that was launched before that have completed and committed all of their work. An agent that was alone
 /// always works again.
-async fn done(
+pub(super) async fn done<N: Node<Graph = ScoutAndWave>>(
     executed: Option<Executed>,
     document: &FilePath,
-    cx: &mut Cx<'_, scout_and_wave::pending>,
+    cx: &mut Cx<'_, N>,
 ) -> Result<Vec<Done>, NodeError> {
     let of_several = executed.filter(|executed| executed.launch.only().is_none());
     let Some(Executed { facts, .. }) = of_several else { return Ok(Vec::new()) };

@@ -8,7 +8,7 @@ use interlocking::prelude::*;
 use interlocking::workspaces::FilePath;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::{ReviewAnswer, SawResult};
-use scout_and_wave::protocol::state::State;
+use scout_and_wave::protocol::state::{BlockReason, State};
 use scout_and_wave::request::Request;
 use serde_json::{Value, json};
 
@@ -74,6 +74,28 @@ async fn who_was_done_does_not_work_again() {
     assert_eq!((count(&started, "review"), count(&started, "implement")), (0, 1));
     assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
     assert_eq!(project.git(&["ls-tree", "-r", "--name-only", "main"]).matches("draft").count(), 0);
+}
+
+/// SAW-43, SAW-105: a recovered report is not true, so its agent works again, and the other keeps its work. The branches of the lost
+/// run, which have the names of this run's, are not in the way.
+#[tokio::test]
+async fn who_reported_what_is_not_true_works_again() {
+    let project = project().await;
+    let mut first = turn("A", "a.txt");
+    first.report["commit"] = json!("0123456789abcdef0123456789abcdef01234567");
+    let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")]));
+    let (reason, _) = is_blocked(&project, &test).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    drop(test);
+    let again =
+        TestRun::of_another_run(&project, script_again(&plan(), &[turn("A", "a.txt")]), "r2").with_gate(&passing());
+    let blocked = again.begin(recover()).await;
+    assert!(matches!(blocked, Outcome::Waiting { .. }), "{blocked:?}");
+    let ended = again.unblock(json!({ "rerun": { "agents": ["A"] } })).await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    assert_eq!(count(&again.started(), "implement"), 1);
+    assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
+    assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n");
 }
 
 /// SAW-110: a missing branch does not prove that it was merged. A commit that is not in the history is lost, and the run says so;

@@ -3,12 +3,15 @@
 use super::{question, stop};
 use crate::document::{self, Impl};
 use crate::graph::{AgentFailureAnswer, Assignment, Blocked, BlockedQuestion, Executed, Sent, scout_and_wave};
+use crate::handlers::pending::done;
+use crate::handlers::recover::clear_up;
 use crate::handlers::staging::{STAGING, change_document, text_of};
 use crate::handlers::{BlockedAgent, go_to};
 use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, ReportedCommit, Status, Verification};
 use crate::protocol::state::State;
+use crate::request::Request;
 use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, in_repository, text_at, touched_paths};
 use interlocking::worktree::{CommitId, FileChange, FileChangeKind, WorktreeEntry};
@@ -52,6 +55,7 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
         match answer {
             AgentFailureAnswer::Stop => return stop(blocked, cx),
             AgentFailureAnswer::Rerun { agents } => {
+                keep_recovered(&mut executed, cx).await?;
                 let mut launch = executed.launch;
                 launch.descoped.retain(|letter| !agents.contains(letter));
                 for sent in launch.assignments.iter_mut().filter(|sent| agents.contains(&sent.post.agent)) {
@@ -92,6 +96,30 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
         go_to(cx, if is_alone { State::WaveExecuting } else { State::WaveMerging })?;
         goto!(cx, scout_and_wave::predict, executed)
     }
+}
+
+/// Agents whose work another run has made, and this run has recovered, keep it when their wave begins again: they have no worktrees
+/// in this run. The branches of that run, whose names they are to have, go.
+async fn keep_recovered(
+    executed: &mut Executed,
+    cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
+) -> Result<(), NodeError> {
+    let Request::Recover { run, document } = cx.entry()?.clone() else { return Ok(()) };
+    let sent = cx.memory().sent;
+    for done in done(Some(executed.clone()), &document, cx).await? {
+        let label = done.post.label();
+        let is_recovered = sent.get(&label).is_some_and(|sent| sent.generation == 0);
+        let assignment = executed.launch.assignments.iter_mut().find(|assignment| assignment.post == done.post);
+        let Some(assignment) = assignment.filter(|_| is_recovered) else { continue };
+        let generation = assignment.generation;
+        cx.update_memory(move |progress| {
+            if let Some(sent) = progress.sent.get_mut(&label) {
+                sent.generation = generation;
+            }
+        });
+        assignment.kept = Some(done);
+    }
+    clear_up(&run, cx).await
 }
 
 /// Asks the question again, with the reason why the answer cannot be followed, or not completely.
