@@ -22,6 +22,7 @@ mod happy_path;
 mod attempts;
 mod loops;
 mod lies;
+mod lies_of_tests;
 mod ways_back;
 mod tree;
 mod sent_back;
