@@ -10,9 +10,8 @@
 //!
 //! **What ends with a program.** On Linux, all its descendants end, even daemons and processes that made their own session,
 //! cleared their environment or closed their files. When this process ends, even by SIGKILL, a guard process ends what its
-//! programs left running; [`end_abandoned`] ends what the guard missed. [`end_if_abandoned`] has both apply to a program that is
-//! started otherwise. `docs/book/src/programs.md` says how each process is
-//! found, and what escapes. On other Unix systems only the program's process group ends.
+//! programs left running; [`end_abandoned`] ends what the guard missed. Both also end a program that is started
+//! otherwise, if it is marked by [`end_if_abandoned`]. `docs/book/src/programs.md` says how each process is found, and what escapes. On other Unix systems only the program's process group ends.
 
 mod abandoned;
 mod abandoned_error;

@@ -1,7 +1,7 @@
 //! Many cases, a few at a time.
 //!
 //! Random choices follow from a seed, which differs in each test run. The name of a failing case says what to set in the
-//! environment to reproduce it; a kill from outside then happens at about the same instant only. By hand, one in three or six of the
+//! environment to reproduce it; a kill from outside then happens at about the same instant only. By hand, a third or a sixth of the
 //! points is taken that thorough tests take; `CRASH_POINTS=all` takes every point, and more seeds.
 
 use interlocking_crash::order::Presence;
