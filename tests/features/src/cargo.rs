@@ -48,14 +48,20 @@ impl Cargo {
         self.build(chosen(program(root).args(["check", "--locked"]), set)).map(drop)
     }
 
+    /// Builds a program as people do by itself. With what the tests have built, this compiles the program alone.
+    pub(crate) fn build_program(&self, root: &Path, set: &Set) -> Result<(), String> {
+        self.build(of(program(root).args(["build", "--locked"]), set)).map(drop)
+    }
+
     /// Checks the tests with the workspace's features of third-party crates. Tests have dependencies of their own, so the features
     /// of those crates are not the package's alone anyway.
     pub(crate) fn check_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
-        self.build(unified(program(root).args(["check", "--locked", "--tests"]), set)).map(drop)
+        self.build(as_checked(program(root).args(["check", "--locked", "--tests"]), set)).map(drop)
     }
 
+    /// Runs the tests with the features of third-party crates that the workspace's tests are built with.
     pub(crate) fn run_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
-        self.build(unified(program(root).args(["test", "--locked", "--lib", "--tests"]), set)).map(drop)
+        self.build(unified(program(root).args(["test", "--locked", "--lib", "--tests"]), set, &["tests"])).map(drop)
     }
 
     /// A user's lock file is a copy of the workspace's and has crates that no user's crate needs, so `--locked` would fail.
@@ -100,6 +106,14 @@ impl Cargo {
     }
 }
 
+/// Third-party crates whose features differ between `tests/unified` and the workspace's tests.
+pub(crate) fn not_unified(root: &Path) -> Result<Vec<String>, String> {
+    let workspace = crates(|tree| tree.args(["--locked", "--workspace", "-e", "dev"]), root)?;
+    let unified = crates(|tree| tree.args(["--locked", "--package", UNIFIED]), root)?;
+    let root = root.to_string_lossy();
+    Ok(unified.difference(&workspace).filter(|name| !name.contains(&*root)).cloned().collect())
+}
+
 /// The crates of `cargo tree`. A crate that is compiled for the build itself may have other features than the same crate in the
 /// program.
 fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Result<BTreeSet<String>, String> {
@@ -120,7 +134,7 @@ fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Res
 /// Chooses a set's features. The default, alone or beside a feature, is checked with third-party crates as the workspace has
 /// them: which features of those crates a feature needs shows when the feature is checked alone.
 fn chosen<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
-    if set.has_default() { unified(command, set) } else { of(command, set) }
+    if set.has_default() { as_checked(command, set) } else { of(command, set) }
 }
 
 /// Checks users' crates with the features of third-party crates with which clippy has checked them.
@@ -129,9 +143,14 @@ fn as_clippy(command: &mut Command) -> &mut Command {
 }
 
 /// With these features only of our crates; third-party crates have the features with which clippy has checked them.
-fn unified<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
+fn as_checked<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
+    unified(command, set, &["tests", "http"])
+}
+
+/// With these features only of our crates; third-party crates have those that the `parts` of `tests/unified` turn on.
+fn unified<'c>(command: &'c mut Command, set: &Set, parts: &[&str]) -> &'c mut Command {
     let features = set.features.iter().map(|feature| format!("{}/{feature}", set.package));
-    let features: Vec<String> = features.chain([format!("{UNIFIED}/http")]).collect();
+    let features: Vec<String> = features.chain(parts.iter().map(|part| format!("{UNIFIED}/{part}"))).collect();
     command.args(["--package", &set.package, "--package", UNIFIED, "--no-default-features", "--features"]);
     command.arg(features.join(","))
 }

@@ -85,6 +85,9 @@ fn check() -> Result<Vec<String>, String> {
             }
         }
     }
+    for program in plan::programs(&metadata) {
+        checks.one(&format!("{program}, built"), || cargo.build_program(root, &program));
+    }
     let run = plan::run_tests(&metadata);
     for set in plan::with_tests(&metadata).difference(&run) {
         checks.one(&format!("{set}, tests"), || cargo.check_tests(root, set));
@@ -94,6 +97,10 @@ fn check() -> Result<Vec<String>, String> {
     }
 
     checks.one("projects, tests run", || cargo.test_projects(place, users.projects.iter()));
+    checks.one("the features in tests/unified", || match cargo::not_unified(root)?.as_slice() {
+        [] => Ok(()),
+        crates => Err(format!("the workspace's tests have these with other features:\n{}", crates.join("\n"))),
+    });
     checks.one("the lock file, in users' crates", || users.versions_are_those_of(root));
     checks.one("user's crate runtime, run", || {
         let heard = cargo.run_user(place, "runtime")?;

@@ -41,13 +41,18 @@ impl fmt::Display for Set {
     }
 }
 
+/// The programs that are built without their features: those whose manifest says `[package.metadata.features] alone = true`, as
+/// people build them by themselves.
+pub(crate) fn programs(metadata: &Value) -> BTreeSet<Set> {
+    let alone = packages(metadata).filter(|package| package["metadata"]["features"]["alone"] == true);
+    alone.map(|package| Set::new(name_of(package), [])).collect()
+}
+
 /// The sets of every published package: without features, each feature by itself, and each beside the default, as when a user
-/// adds a feature to a dependency. The same of a program whose manifest says `[package.metadata.features] alone = true`, as people
-/// build it by itself. Clippy checks all features together.
+/// adds a feature to a dependency. Clippy checks all features together.
 pub(crate) fn sets(metadata: &Value) -> BTreeSet<Set> {
     let mut sets = BTreeSet::new();
-    let is_alone = |package: &&Value| package["metadata"]["features"]["alone"] == true;
-    for package in packages(metadata).filter(|package| is_published(package) || is_alone(package)) {
+    for package in packages(metadata).filter(is_published) {
         let (name, features) = (name_of(package), features_in(package));
         sets.insert(Set::new(name, []));
         for feature in &features {
@@ -144,9 +149,9 @@ mod tests {
                 "facade with fast",
                 "facade with run",
                 "facade with store",
-                "program",
             ]
         );
+        assert_eq!(listed(programs(&facade())), ["program"]);
     }
 
     #[test]
