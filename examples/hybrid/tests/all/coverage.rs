@@ -118,7 +118,7 @@ fn properties(begins: &str, body: &str) -> Turn {
 async fn properties_of_something_else_cover_nothing() {
     let body = "let _stack = BoundedStack::with_capacity(1); let mut v = Vec::new(); v.push(4); \
                 assert_eq!(v.pop(), Some(4)); assert_eq!(v.len(), 0);";
-    let stage = Stage::new(script().then(properties("use bounded_stack::BoundedStack;", body))).await.at_most(1);
+    let stage = Stage::quick(script().then(properties("use bounded_stack::BoundedStack;", body))).await.at_most(1);
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::CoverageClaimMismatch { property, actual_targets } = failure else { panic!("{failure:?}") };

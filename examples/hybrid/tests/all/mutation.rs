@@ -165,29 +165,8 @@ async fn tests_are_strengthened_until_nothing_survives() {
     assert_eq!(stage.calls_of("impl").len(), 1);
 }
 
-/// HY-186, CON-69: the rounds have a budget; the remaining survivors are the reason for the end.
-#[tokio::test(flavor = "multi_thread")]
-async fn survivors_that_block_end_the_run_when_the_rounds_are_used_up() {
-    let script = script("BoundaryMutation");
-    let mut again = script.turn("mutation");
-    again.any_times = true;
-    let mut idle = script.turn("tests").asked("# Strengthen the tests");
-    idle.file().push_str("\n// Looked at again.\n");
-    let mut stage = Stage::new(script.then(idle).then(again)).await.at_most(1);
-    stage.task.spec.strictness.mutation_blocking = true;
-    let ended = stage.run().await;
-    let (result, failure) = stage.assert_not_landed(&ended);
-    let HybridFailure::ChecksUnmet { unmet } = failure else { panic!("{failure:?}") };
-    let [CheckReport { check: Check::MutantsCaught, blocking: true, detail, .. }] = &unmet[..] else {
-        panic!("{unmet:?}")
-    };
-    assert!(detail.starts_with("1 of 9 mutants survive"), "{detail}");
-    assert_eq!(stage.trace().visits("mutation_fix"), 1);
-    assert_eq!(found(&result).survivors.len(), 1);
-}
-
 /// HY-74, HY-186: a mutant that has survived is tried again in each later round, even if the adversary of that round does not
-/// report it.
+/// report it. HY-186, CON-69: the rounds have a budget; the remaining survivors are the reason for the end.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_survivor_that_nobody_reports_again_is_tried_again() {
     let script = script("BoundaryMutation");
@@ -204,32 +183,18 @@ async fn a_survivor_that_nobody_reports_again_is_tried_again() {
         panic!("{unmet:?}")
     };
     assert_eq!(detail, "1 of 4 mutants survive");
+    assert_eq!(stage.trace().visits("mutation_fix"), 1);
     let found = found(&result);
     assert_eq!((found.output.survivors.len(), found.tried_again, found.survivors.len()), (0, 1, 1));
 }
 
-/// HY-250: an agent that removes a verified test while strengthening is told which, and asked again.
+/// HY-250: an agent that removes a verified test while strengthening is told which, and asked again. The test goes on to be checked,
+/// though the agent leaves it off the list, or says less of it than was verified.
 #[tokio::test(flavor = "multi_thread")]
-async fn strengthening_takes_no_verified_test_away() {
+async fn strengthening_leaves_every_verified_test_whole() {
     let mut fewer = AgentScript::of(Scenario::Happy).turn("tests").asked("# Strengthen the tests");
     fewer.edit("fn prop_examples()", "fn prop_cases()");
     fewer.answer = serde_json::from_str(&fewer.answer.to_string().replace("prop_examples", "prop_cases")).unwrap();
-    let all = AgentScript::of(Scenario::Happy).turn("tests").asked("## Your previous tests were refused");
-    let none = AgentScript::of(Scenario::Happy).turn("mutation");
-    let mut stage = Stage::new(script("BoundaryMutation").then(fewer).then(all).then(none)).await;
-    stage.task.spec.strictness.mutation_blocking = true;
-    let ended = stage.run().await;
-    stage.assert_landed(&ended);
-    let calls = stage.calls_of("tests");
-    let [_, _, again] = &calls[..] else { panic!("{calls:?}") };
-    let told = "these tests were verified before, and are not run any more: prop_examples";
-    assert!(again.prompt.contains(told), "{}", again.prompt);
-    assert!(stage.git(&["show", "main:tests/properties.rs"]).contains("fn prop_examples()"));
-}
-
-/// HY-250: a verified test goes on to be checked, though its agent leaves it off the list, or says less of it than was verified.
-#[tokio::test(flavor = "multi_thread")]
-async fn strengthening_leaves_no_verified_test_empty() {
     let with_examples = |body: &str, asked: &str| {
         let mut turn = AgentScript::of(Scenario::Happy).turn("tests").asked(asked);
         let file = turn.file();
@@ -237,7 +202,8 @@ async fn strengthening_leaves_no_verified_test_empty() {
         file.push_str(&format!("fn prop_examples() {{ {body} }}\n"));
         turn
     };
-    let mut empty = with_examples("", "# Strengthen the tests");
+    let told = "these tests were verified before, and are not run any more: prop_examples";
+    let mut empty = with_examples("", told);
     empty.answer["properties"].as_array_mut().unwrap().retain(|property| property["name"] != "prop_examples");
     let told = "they check nothing: prop_examples";
     let mut hollow = with_examples("let _ = BoundedStack::with_capacity(3).height();", told);
@@ -248,13 +214,17 @@ async fn strengthening_leaves_no_verified_test_empty() {
     let told = "`prop_examples` is said to exercise BoundedStack::push, BoundedStack::pop, BoundedStack::peek, but it does not";
     let all = AgentScript::of(Scenario::Happy).turn("tests").asked(told).asked("let it check that as before");
     let none = AgentScript::of(Scenario::Happy).turn("mutation");
-    let script = script("BoundaryMutation").then(empty).then(hollow).then(all).then(none);
+    let script = script("BoundaryMutation").then(fewer).then(empty).then(hollow).then(all).then(none);
     let mut stage = Stage::new(script).await;
     stage.task.spec.strictness.mutation_blocking = true;
     let ended = stage.run().await;
     stage.assert_landed(&ended);
-    assert_eq!(stage.trace().visits("tests_reject"), 2);
-    assert!(stage.git(&["show", "main:tests/properties.rs"]).contains("assert_eq!(stack.push(5), Err(Full(5)));"));
+    assert_eq!(stage.trace().visits("tests_reject"), 3);
+    let landed = stage.git(&["show", "main:tests/properties.rs"]);
+    assert!(
+        landed.contains("fn prop_examples()") && landed.contains("assert_eq!(stack.push(5), Err(Full(5)));"),
+        "{landed}"
+    );
 }
 
 /// HY-24, HY-33, HY-67: an adversary that writes is detected. Its report does not count, and if it does not block, the run lands.
