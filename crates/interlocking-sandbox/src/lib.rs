@@ -30,6 +30,7 @@
 //! | running something confined | [`Confinement::enter`] |
 //! | hard links that lead out of a place | [`links_leading_out`] |
 //! | deleting a directory, whatever a confined program has made in it | [`deletion::delete_tree`] |
+//! | reading a file that a confined program can write | [`regular_file`] |
 //!
 //! # Guarantees
 //!
@@ -66,6 +67,7 @@ pub mod deletion;
 #[cfg(not(unix))]
 #[path = "deletion_by_path.rs"]
 pub mod deletion;
+pub mod regular_file;
 
 pub use confinement::Confinement;
 pub use enter_error::EnterError;

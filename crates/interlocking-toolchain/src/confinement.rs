@@ -1,7 +1,11 @@
 //! The sandboxes of the commands.
 //!
-//! **Invariant:** a process that can write where tests are built runs no code of an agent, and a process that runs an agent's
-//! code can write only to a directory that is removed when the process has ended.
+//! **Invariant:** with Rust's own harness, a process that runs a test can write only to a directory that is removed when the process
+//! has ended, so no test can write where tests are built.
+//!
+//! Every other command can write the checkout and its artefacts, and so can the code that it runs: build scripts, procedural macros
+//! and, with the other harnesses, the tests. A test command of theirs has artefacts of its own, which nothing else uses. And whatever
+//! a command may have left in the checkout, no link in it is followed ([`files`](crate::files)).
 
 use super::toolchain::Toolchain;
 use interlocking_sandbox::{Network, Protection, Sandbox, Support};

@@ -2,7 +2,7 @@
 
 use crate::execution::RunError;
 use crate::failure::FailureType;
-use crate::files::{self, Restore};
+use crate::files::{Change, CheckoutFile};
 use crate::harness::KnownTests;
 use crate::judgement::green_check;
 use crate::outcome::{Forgery, TestRun};
@@ -10,9 +10,8 @@ use crate::runner::{Checkout, Runner};
 use crate::toolchain::Harness;
 use interlocking_rust_source::Edit;
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Tries changes to a project, one after another, in a checkout that is used for nothing else.
@@ -218,17 +217,17 @@ impl MutantTrials {
         self.judge(&file, &text, changed).await
     }
 
-    /// The absolute path of a file of the checkout. An agent may have chosen the path.
-    fn file(&self, path: &str) -> Result<PathBuf, TrialError> {
-        files::locate(self.checkout.path(), path).map_err(|_| TrialError::NoFile { path: path.to_owned() })
+    /// A file of the checkout. An agent may have chosen the path.
+    fn file(&self, path: &str) -> Result<CheckoutFile, TrialError> {
+        CheckoutFile::find(self.checkout.path(), path).map_err(|_| TrialError::NoFile { path: path.to_owned() })
     }
 
     /// Builds and tests with a changed file, and restores the file, even if this future is dropped.
-    async fn judge(&self, file: &Path, text: &str, changed: &str) -> Result<MutantVerdict, TrialError> {
-        let restore = Restore { file, text };
-        write(file, changed)?;
+    async fn judge(&self, file: &CheckoutFile, text: &str, changed: &str) -> Result<MutantVerdict, TrialError> {
+        let failed = |source| TrialError::File { path: file.path(), source };
+        let change = Change::make(file, text, changed).map_err(failed)?;
         let verdict = self.run().await;
-        restore.now().map_err(|source| TrialError::File { path: file.to_owned(), source })?;
+        change.restore().map_err(failed)?;
         Ok(verdict?)
     }
 
@@ -260,10 +259,6 @@ impl MutantTrials {
     }
 }
 
-fn read(file: &Path) -> Result<String, TrialError> {
-    files::read(file).map_err(|source| TrialError::File { path: file.to_owned(), source })
-}
-
-fn write(file: &Path, text: &str) -> Result<(), TrialError> {
-    fs::write(file, text).map_err(|source| TrialError::File { path: file.to_owned(), source })
+fn read(file: &CheckoutFile) -> Result<String, TrialError> {
+    file.read().map_err(|source| TrialError::File { path: file.path(), source })
 }

@@ -14,7 +14,7 @@ use super::temporary::Temporary;
 use super::test_programs::Suite;
 use super::toolchain::{Harness, NamedCommand, Toolchain};
 use crate::canaries::{WithCanaries, with_canaries};
-use crate::files::{self, Restore};
+use crate::files::{Change, CheckoutFile};
 use crate::harness::{KnownTests, exit_code, go_test, junit};
 use interlocking_agents::program::{Environment, Invocation};
 use std::fs;
@@ -212,10 +212,10 @@ impl Runner {
     ) -> Result<TestRun, RunError> {
         let deadline = Instant::now() + named.timeout();
         let command = CargoTest::of(&named.command)?;
-        let file = checkout.path().join(known.test_path);
-        let failed = |source| RunError::File { path: file.clone(), source };
-        let text = match files::locate(checkout.path(), known.test_path).and_then(|file| files::read(&file)) {
-            Ok(text) => Some(text),
+        let failed = |source| RunError::File { path: checkout.path().join(known.test_path), source };
+        let found = CheckoutFile::find(checkout.path(), known.test_path);
+        let file = match found.and_then(|file| file.read().map(|text| (file, text))) {
+            Ok(file) => Some(file),
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound => None,
                 // The commit contains it like this.
@@ -225,18 +225,16 @@ impl Runner {
                 _ => return Err(failed(error)),
             },
         };
-        let paired = match text.as_deref().map(|text| with_canaries(known.test_path, text)).transpose() {
+        let paired = match file.as_ref().map(|(_, text)| with_canaries(known.test_path, text)).transpose() {
             Ok(paired) => paired.unwrap_or(WithCanaries { text: String::new(), tests: Vec::new() }),
             Err(error) => return Ok(TestRun::DidNotBuild { diagnostics: error.to_string() }),
         };
         // Also restored if this future is dropped, so that the next test of this checkout finds what was committed.
-        let restore = text.as_deref().map(|text| Restore { file: &file, text });
-        if restore.is_some() {
-            fs::write(&file, &paired.text).map_err(failed)?;
-        }
+        let change = file.as_ref().map(|(file, text)| Change::make(file, text, &paired.text));
+        let change = change.transpose().map_err(failed)?;
         let finished = self.run(&command.build, checkout, &self.target_directory, named.timeout()).await;
         // Restored before any test runs: no test may read in the file which name is the canary's.
-        restore.map(Restore::now).transpose().map_err(failed)?;
+        change.map(Change::restore).transpose().map_err(failed)?;
         let finished = finished?;
         let built = Built::read(&finished.stdout, &self.target_directory);
         if finished.ending != Ending::Exited(0) {

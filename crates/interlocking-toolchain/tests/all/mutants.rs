@@ -5,6 +5,7 @@ use interlocking_toolchain::{
     Checkout, CommandLine, Harness, KnownTests, MutantTrials, MutantVerdict, NoBaseline, Runner, Toolchain, TrialError,
 };
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -126,4 +127,50 @@ async fn changes_in_any_language_are_tried_with_its_own_commands() {
     fs::write(at.join("answer.txt"), "broken\n").unwrap();
     let broken = MutantTrials::begin(&good, Checkout::at(&at), known).await.unwrap_err();
     assert!(matches!(broken, NoBaseline::DidNotBuild { .. }), "{broken}");
+}
+
+/// Tests that run under another harness than Rust's own can write the checkout. No file outside is written for that: neither
+/// through a link in the place of the file, nor through one in the place of a directory above it.
+#[tokio::test]
+async fn a_file_that_tests_replace_with_a_link_is_restored_and_what_the_link_leads_to_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let (checkouts, outside) = (directory.path().join("checkouts"), directory.path().join("outside"));
+    let at = checkouts.join("1");
+    for made in [&at.join("texts"), &outside] {
+        fs::create_dir_all(made).unwrap();
+    }
+    let victim = outside.join("answer.txt");
+    fs::write(&victim, "a user's\n").unwrap();
+    for (file, link, to) in
+        [("answer.txt", "rm answer.txt; ln -s", &victim), ("texts/answer.txt", "mv texts moved; ln -s", &outside)]
+    {
+        fs::write(at.join(file), "forty-two\n").unwrap();
+        fs::set_permissions(at.join(file), PermissionsExt::from_mode(0o755)).unwrap();
+        let replaced = file.split('/').next().unwrap();
+        let script = format!("grep -q forty {file} || {{ {link} {} {replaced}; false; }}", to.display());
+        let toolchain = Toolchain {
+            build_command: CommandLine::new("true", &[]),
+            test_command: CommandLine::new("sh", &["-c", &script]),
+            harness: Harness::ExitCode,
+            ..Toolchain::default()
+        };
+        let runner = Runner::new(toolchain, directory.path().join("target"), &checkouts).unwrap();
+        let known = KnownTests { names: &[], test_path: "tests/p.rs", implementation_path: None };
+        let mut trials = MutantTrials::begin(&runner, Checkout::at(&at), known).await.unwrap();
+        let tried = trials.try_text(file, "twelve\n").await;
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "a user's\n", "{file}");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1, "{file}");
+        if replaced == file {
+            assert!(matches!(tried, Ok(MutantVerdict::Caught { .. })), "{tried:?}");
+            let metadata = fs::symlink_metadata(at.join(file)).unwrap();
+            assert!(metadata.is_file() && metadata.permissions().mode() & 0o100 != 0, "{metadata:?}");
+            assert_eq!(fs::read_to_string(at.join(file)).unwrap(), "forty-two\n");
+            assert_eq!(fs::read_dir(&at).unwrap().count(), 2, "nothing else is left");
+        } else {
+            // The file has no place any more: the checkout cannot be used again.
+            assert!(matches!(tried, Err(TrialError::File { .. })), "{tried:?}");
+            let again = trials.try_text(file, "forty-two\n").await;
+            assert!(matches!(again, Err(TrialError::NoFile { .. })), "{again:?}");
+        }
+    }
 }

@@ -1,0 +1,130 @@
+//! Opens and reads files that someone else can write, such as a confined program: regular files alone, without waiting for a pipe's
+//! writer, and no more of them than a limit.
+//!
+//! Every error that says what the file is has the kind [`InvalidData`](io::ErrorKind::InvalidData), and one for a file that is too
+//! large the kind [`FileTooLarge`](io::ErrorKind::FileTooLarge).
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// What is done with a symbolic link in the place of a file. Links in the path of its directory are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// The file that the link leads to is opened.
+    Followed,
+    /// The link is not opened.
+    Refused,
+}
+
+/// Opens a regular file for reading.
+///
+/// # Errors
+///
+/// The system's error, or there is something else than a regular file.
+pub fn open(path: &Path, links: Links) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        let no_links = if links == Links::Refused { OFlags::NOFOLLOW } else { OFlags::empty() };
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY | no_links;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    #[cfg(not(unix))]
+    if links == Links::Refused && path.symlink_metadata()?.is_symlink() {
+        return Err(not_regular());
+    }
+    regular(options.open(path))
+}
+
+/// Opens a regular file of an open directory for reading. A link is not opened. `name` is a single name: a path would be followed.
+///
+/// # Errors
+///
+/// The system's error, or there is something else than a regular file.
+#[cfg(unix)]
+pub fn open_at(directory: impl std::os::fd::AsFd, name: &std::ffi::OsStr) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    regular(openat(directory, name, flags, Mode::empty()).map(File::from).map_err(io::Error::from))
+}
+
+/// Reads a regular file.
+///
+/// # Errors
+///
+/// As for [`open`]; or the file cannot be read, or has more than `most` bytes.
+pub fn read(path: &Path, links: Links, most: u64) -> io::Result<Vec<u8>> {
+    read_open(open(path, links)?, most)
+}
+
+/// Reads the rest of an open file.
+///
+/// # Errors
+///
+/// The file cannot be read, or has more than `most` bytes left.
+pub fn read_open(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let mut contents = Vec::new();
+    // It may grow while it is read.
+    file.take(most.saturating_add(1)).read_to_end(&mut contents)?;
+    match contents.len() as u64 > most {
+        true => Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {most} bytes"))),
+        false => Ok(contents),
+    }
+}
+
+fn regular(opened: io::Result<File>) -> io::Result<File> {
+    // So the system refuses a link that is not followed, and a socket.
+    #[cfg(unix)]
+    let opened = opened.map_err(|error| match rustix::io::Errno::from_io_error(&error) {
+        Some(rustix::io::Errno::LOOP | rustix::io::Errno::MLINK | rustix::io::Errno::NXIO) => not_regular(),
+        _ => error,
+    });
+    let file = opened?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it is no regular file")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// Opening or reading each of the others would take a long time, or show another file.
+    #[test]
+    fn only_a_regular_file_is_opened_and_no_more_than_the_limit_is_read() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        std::fs::write(at("file"), "12345").unwrap();
+        std::os::unix::fs::symlink("file", at("link")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", at("device")).unwrap();
+        drop(std::os::unix::net::UnixListener::bind(at("socket")).unwrap());
+        assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        File::create(at("sparse")).unwrap().set_len(1 << 40).unwrap();
+        let directory = File::open(place.path()).unwrap();
+
+        assert_eq!(read(&at("file"), Links::Refused, 5).unwrap(), b"12345");
+        assert_eq!(read(&at("link"), Links::Followed, 5).unwrap(), b"12345");
+        assert_eq!(read_open(open_at(&directory, "file".as_ref()).unwrap(), 5).unwrap(), b"12345");
+        for (name, most) in [("file", 4), ("sparse", 1000)] {
+            let error = read(&at(name), Links::Refused, most).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+            assert_eq!(error.to_string(), format!("it is larger than {most} bytes"));
+        }
+        for name in [".", "link", "device", "socket", "pipe"] {
+            let mut refused = vec![open(&at(name), Links::Refused), open_at(&directory, name.as_ref())];
+            refused.extend((name != "link").then(|| open(&at(name), Links::Followed)));
+            for error in refused.into_iter().map(Result::unwrap_err) {
+                assert_eq!(
+                    (error.kind(), error.to_string().as_str()),
+                    (io::ErrorKind::InvalidData, "it is no regular file")
+                );
+            }
+        }
+        assert_eq!(open(&at("none"), Links::Refused).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
