@@ -5,7 +5,7 @@ use crate::failure::FailureType;
 use crate::files::{Change, CheckoutFile};
 use crate::harness::KnownTests;
 use crate::judgement::green_check;
-use crate::outcome::{Forgery, TestRun};
+use crate::outcome::{Forgery, TestRun, TestVerdict};
 use crate::runner::{Checkout, Runner};
 use crate::toolchain::Harness;
 use interlocking_rust_source::Edit;
@@ -81,10 +81,10 @@ pub enum NoBaseline {
         /// What the build printed, or the end of it.
         diagnostics: String,
     },
-    /// Some tests fail, or are not run.
+    /// Some tests fail, or are not there.
     #[error("these tests do not pass as the project is, so no mutant can be tried: {}", not_passed.join(", "))]
     NotGreen {
-        /// The tests that failed, or should have passed and were not run.
+        /// The tests that failed, or should have passed and are not there.
         not_passed: Vec<String>,
     },
     /// No test was run.
@@ -132,7 +132,8 @@ pub enum TrialError {
 }
 
 impl MutantTrials {
-    /// Runs the tests once on the unchanged project. They must build, and all known and all other tests must pass.
+    /// Runs the tests once on the unchanged project. They must build, and all known and all other tests must pass, except those that
+    /// are marked to be skipped.
     ///
     /// Trials write to the checkout's files, and restore them after each trial.
     ///
@@ -146,11 +147,14 @@ impl MutantTrials {
                 return Err(NoBaseline::DidNotBuild { diagnostics: built.diagnostics().to_owned() });
             }
         }
-        match runner.test(&checkout, known).await? {
+        let names = match runner.test(&checkout, known).await? {
             TestRun::DidNotBuild { diagnostics } => return Err(NoBaseline::DidNotBuild { diagnostics }),
             TestRun::Forged { tests } => return Err(NoBaseline::Forged { tests }),
             TestRun::Ran(outcome) => {
-                let check = green_check(&outcome, known.names.iter().map(String::as_str));
+                // A test that is skipped says nothing about a change. Whether it may be skipped is for the caller to say.
+                let is_run = |name: &&String| outcome.verdict_of(name) != TestVerdict::Ignored;
+                let names: Vec<String> = known.names.iter().filter(is_run).cloned().collect();
+                let check = green_check(&outcome, names.iter().map(String::as_str));
                 let failed = outcome.failed.iter().map(|failure| failure.property_name.clone());
                 let not_passed: Vec<String> = failed.chain(check.absent).collect();
                 if !not_passed.is_empty() {
@@ -159,13 +163,14 @@ impl MutantTrials {
                 if outcome.passed.is_empty() || outcome.timed_out {
                     return Err(NoBaseline::NoTests);
                 }
+                names
             }
-        }
+        };
         Ok(Self {
             runner: runner.stopping_at_failure(None),
             test_limit: None,
             checkout,
-            names: known.names.to_vec(),
+            names,
             test_path: known.test_path.to_owned(),
             implementation_path: known.implementation_path.map(str::to_owned),
         })

@@ -34,7 +34,8 @@ pub fn other(number: u32) -> bool {
 
 const TESTS: &str = "use victim::*;\n\
     #[test]\nfn prop_even() { for n in [0, 2, 6] { assert_eq!(half(n), Ok(n / 2)); } }\n\
-    #[test]\nfn prop_small() { assert!(is_small(3) && !is_small(20)); }\n";
+    #[test]\nfn prop_small() { assert!(is_small(3) && !is_small(20)); }\n\
+    #[test]\n#[ignore = \"slow\"]\nfn prop_slow() { for n in 0..1 << 30 { let _ = half(n); } }\n";
 
 /// The mutant of a line whose description contains `says`.
 fn mutant(line: usize, says: &str) -> Edit {
@@ -62,7 +63,7 @@ async fn what_no_test_notices_is_told_from_what_one_does() {
     lay_out(&at, TESTS);
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants");
     let runner = Runner::new(Toolchain::default(), target, checkouts.path()).unwrap();
-    let names = ["prop_even", "prop_small"].map(str::to_owned);
+    let names = ["prop_even", "prop_small", "prop_slow"].map(str::to_owned);
     let known = KnownTests { names: &names, test_path: "tests/p.rs", implementation_path: Some("src/lib.rs") };
     let mut trials = MutantTrials::begin(&runner, Checkout::at(&at), known).await.unwrap();
 
@@ -127,6 +128,33 @@ async fn changes_in_any_language_are_tried_with_its_own_commands() {
     fs::write(at.join("answer.txt"), "broken\n").unwrap();
     let broken = MutantTrials::begin(&good, Checkout::at(&at), known).await.unwrap_err();
     assert!(matches!(broken, NoBaseline::DidNotBuild { .. }), "{broken}");
+}
+
+/// A test that is skipped on the unchanged code says nothing about a change. One that is not there is an error.
+#[tokio::test]
+async fn known_tests_that_are_skipped_hinder_no_trial() {
+    let checkouts = tempfile::tempdir().unwrap();
+    let at = checkouts.path().join("1");
+    lay_out(&at, "");
+    let script = "grep -q '^ *number < 10' src/lib.rs || failure='<failure/>'; echo \"<testsuite><testcase name='prop_small'>$failure\
+        </testcase><testcase name='prop_slow'><skipped/></testcase></testsuite>\" > {target}/report.xml; test -z \"$failure\"";
+    let toolchain = Toolchain {
+        build_command: CommandLine::new("true", &[]),
+        test_command: CommandLine::new("sh", &["-c", script]),
+        harness: Harness::Junit { report: "report.xml".into() },
+        ..Toolchain::default()
+    };
+    let runner = Runner::new(toolchain, checkouts.path().join("target"), checkouts.path()).unwrap();
+    let names = ["prop_small", "prop_slow", "prop_none"].map(str::to_owned);
+    let known = |names| KnownTests { names, test_path: "tests/p.rs", implementation_path: None };
+    let mut trials = MutantTrials::begin(&runner, Checkout::at(&at), known(&names[..2])).await.unwrap();
+    assert!(trials.try_text("src/lib.rs", &CODE.replace("% 2", "% 3")).await.unwrap().is_survivor());
+    let caught = MutantVerdict::Caught { by: vec!["prop_small".to_owned()] };
+    assert_eq!(trials.try_text("src/lib.rs", &CODE.replace("< 10", "< 9")).await.unwrap(), caught);
+    let absent = MutantTrials::begin(&runner, Checkout::at(&at), known(&names)).await.unwrap_err();
+    assert!(matches!(&absent, NoBaseline::NotGreen { not_passed } if not_passed == &["prop_none"]), "{absent}");
+    let only_skipped = MutantTrials::begin(&runner, Checkout::at(&at), known(&names[1..2])).await;
+    assert!(only_skipped.is_ok(), "another test passes: {only_skipped:?}");
 }
 
 /// Tests that run under another harness than Rust's own can write the checkout. No file outside is written for that: neither
