@@ -39,7 +39,8 @@ pub enum FailureType {
     Timeout,
     /// The test reached a stub.
     UndefinedHit,
-    /// The harness's output has no verdict for the test: the test program crashed, or its output could not be read.
+    /// The harness's output has no verdict for the test: the test program crashed, its output could not be read, or the test was
+    /// skipped.
     ParseError,
 }
 

@@ -1,5 +1,5 @@
 //! Tries the changes that an agent says no test detects: each is made in a scratch checkout, built and tested. Mutants of the
-//! program's own making are tried too, so that the verdict on the tests does not rest on the agent's word alone.
+//! program's own making are tried too. They are reported, and decide nothing: the verdict is on the changes that the agent names.
 
 use crate::language::Language;
 use crate::types::{
@@ -50,7 +50,7 @@ impl Workbench {
         let mut tried_again = 0;
         for survivor in earlier {
             let mut reported = output.survivors.iter();
-            if reported.any(|other| (&other.function, &other.edit) == (&survivor.function, &survivor.edit)) {
+            if reported.any(|other| other.is_same_change(survivor)) {
                 continue;
             }
             if let Ok(verdict) = self.tried(&mut trials, &text, survivor, spec).await? {

@@ -5,7 +5,7 @@ use crate::types::{HybridMemory, NodeObservation, StackSpec};
 use crate::witness;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::account::account;
-use interlocking::runtime::journal::{Encoded, Entry, Journal, JournalError, RecordedPayload, ending};
+use interlocking::runtime::journal::{Encoded, Entry, Journal, JournalError, Record, RecordedPayload, ending};
 use interlocking::worktree::{CommitId, ObjectIdError};
 use serde::de::DeserializeOwned;
 
@@ -69,13 +69,13 @@ impl Past {
         let missing = |what| PastError::Missing { run: run.clone(), what };
         let records = journal.load(run).await?;
         let goes_on = ending(&records).is_none();
-        let first = records.into_iter().next().map(|record| record.entry);
+        let first = records.first().map(|record| &record.entry);
         let Some(Entry::Started { input, workspaces, .. }) = first else { return Err(missing("how it began")) };
-        let at_first = workspaces.into_iter().find(|commit| commit.workspace == SKELETON);
+        let at_first = workspaces.iter().find(|commit| commit.workspace == SKELETON);
         let base = at_first.ok_or_else(|| missing("where the branch was"))?.id.parse()?;
-        let text = text(journal, run, input).await?.ok_or_else(|| missing("what it is to build"))?;
+        let text = text(journal, run, input.clone()).await?.ok_or_else(|| missing("what it is to build"))?;
         let spec = read(&text).map_err(|reason| PastError::Spec { run: run.clone(), reason })?;
-        let merged = last_memory(journal, run).await?.merge_commit;
+        let merged = memory_in(journal, run, &records).await?.merge_commit;
         Ok(Self { base, spec, goes_on, merged, has_places: true })
     }
 
@@ -111,17 +111,20 @@ pub(crate) async fn observations(journal: &dyn Journal, run: &RunId) -> Result<V
 ///
 /// [`PastError`] if it cannot be read.
 pub(crate) async fn last_memory(journal: &dyn Journal, run: &RunId) -> Result<HybridMemory, PastError> {
-    let records = journal.load(run).await?;
+    memory_in(journal, run, &journal.load(run).await?).await
+}
+
+async fn memory_in(journal: &dyn Journal, run: &RunId, records: &[Record]) -> Result<HybridMemory, PastError> {
     let missing = |what| PastError::Missing { run: run.clone(), what };
     if records.is_empty() {
         return Err(missing("how it began"));
     }
-    let mut memories = records.into_iter().rev().filter_map(|record| match record.entry {
-        Entry::Outcome(outcome) => outcome.memory,
+    let mut memories = records.iter().rev().filter_map(|record| match &record.entry {
+        Entry::Outcome(outcome) => outcome.memory.as_ref(),
         _ => None,
     });
     let Some(memory) = memories.next() else { return Ok(HybridMemory::default()) };
-    let text = text(journal, run, memory.value).await?.ok_or_else(|| missing("what its nodes remember"))?;
+    let text = text(journal, run, memory.value.clone()).await?.ok_or_else(|| missing("what its nodes remember"))?;
     read(&text).map_err(|reason| PastError::Memory { run: run.clone(), reason })
 }
 

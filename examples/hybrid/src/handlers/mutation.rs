@@ -9,9 +9,9 @@ use crate::places::MUTATION_REVIEW;
 use crate::prompts::{MutationAdversaryTpl, MutationFixTpl};
 use crate::types::{
     BlindResults, Check, MutationAdversaryOutput, MutationAdversaryResult, MutationFixInput, MutationFixTemplateCtx,
-    MutationTemplateCtx, SurvivingMutant, TestSuiteVerdict, TestsAgentOutput, ValidatedState,
+    MutationTemplateCtx, TestSuiteVerdict, TestsAgentOutput, ValidatedState,
 };
-use crate::verdicts::{mutation_context, mutation_detail, mutation_fix_targets, untried_mutants};
+use crate::verdicts::{mutation_context, mutation_detail, mutation_fix_targets, remember_survivors, untried_mutants};
 use crate::workbench::WorkError;
 use interlocking::prelude::*;
 use interlocking::workspaces::GitWorkspacesError;
@@ -66,9 +66,7 @@ impl LLMHandler<hybrid::mutation> for Mutation {
         note_check(cx, Check::MutantsCaught, robust, mutation_detail(&found));
         let kept = found.clone();
         cx.update_memory(move |memory| {
-            let is_new = |survivor: &&SurvivingMutant| !memory.survived.contains(survivor);
-            let new: Vec<_> = kept.survivors.iter().filter(is_new).cloned().collect();
-            memory.survived.extend(new);
+            remember_survivors(&mut memory.survived, &kept.survivors);
             memory.mutation_adversary = Some(kept.clone());
         });
         goto!(cx, hybrid::settle, found)

@@ -102,6 +102,13 @@ pub struct SurvivingMutant {
     pub edit: Option<MutantEdit>,
 }
 
+impl SurvivingMutant {
+    /// Whether both are one change of the code, whatever is said of it.
+    pub(crate) fn is_same_change(&self, other: &Self) -> bool {
+        (&self.function, &self.edit) == (&other.function, &other.edit)
+    }
+}
+
 /// A change within the body of the survivor's function. It is made in a scratch checkout, and goes nowhere else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -22,8 +22,8 @@ pub use coverage::{ClaimMismatch, VerifiedClaims, missing_sketches, verify_claim
 pub use fix_loop::{FixStop, after_fix, before_fix};
 pub use language_server::{ServerAnswers, verify_claims_by_server};
 pub use mutation::{
-    critical_survivors, mutation_adversary_result, mutation_detail, mutation_fix_targets, test_suite_verdict,
-    untried_mutants,
+    critical_survivors, mutation_adversary_result, mutation_detail, mutation_fix_targets, remember_survivors,
+    test_suite_verdict, untried_mutants,
 };
 pub use patterns::affected_functions;
 pub use prose::code_among_words;

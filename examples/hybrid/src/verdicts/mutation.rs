@@ -63,6 +63,17 @@ pub fn critical_survivors(survivors: &[SurvivingMutant]) -> Vec<SurvivingMutant>
     survivors.iter().filter(|survivor| survivor.mutation_type.is_critical()).cloned().collect()
 }
 
+/// Adds the survivors of a round to those of earlier rounds. Each change is there once, as a critical one if it was ever said to be.
+pub fn remember_survivors(all: &mut Vec<SurvivingMutant>, found: &[SurvivingMutant]) {
+    for survivor in found {
+        match all.iter_mut().find(|known| known.is_same_change(survivor)) {
+            None => all.push(survivor.clone()),
+            Some(known) if survivor.mutation_type.is_critical() => *known = survivor.clone(),
+            Some(_) => {}
+        }
+    }
+}
+
 /// What to add to the tests because of the survivors.
 pub fn mutation_fix_targets(survivors: &[SurvivingMutant]) -> Vec<MutationFixTarget> {
     let target = |survivor: &SurvivingMutant| MutationFixTarget {
@@ -86,7 +97,7 @@ impl From<&SurvivingMutant> for HardeningHint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{MutationType, PropertySketch, PropertyType};
+    use crate::types::{MutantEdit, MutationType, PropertySketch, PropertyType};
     use TestSuiteVerdict::{TestSuiteHasGaps, TestSuiteRobust, TestSuiteWeak};
 
     fn survivor(mutation_type: MutationType) -> SurvivingMutant {
@@ -124,6 +135,27 @@ mod tests {
         for (tried, survived, verdict) in cases {
             assert_eq!(test_suite_verdict(tried, survived), verdict, "{survived} of {tried}");
         }
+    }
+
+    /// A change that survives is tried again in later rounds: once, however often and in whatever words it was reported.
+    #[test]
+    fn a_change_is_remembered_once() {
+        let changed = |replacement: &str, description: &str, mutation_type| SurvivingMutant {
+            edit: Some(MutantEdit { original: ">=".to_owned(), replacement: replacement.to_owned() }),
+            description: description.to_owned(),
+            ..survivor(mutation_type)
+        };
+        let (less, more) =
+            (changed(">", "One less.", MutationType::OffByOne), changed("<", "More.", MutationType::OffByOne));
+        let mut all = vec![less.clone()];
+        remember_survivors(
+            &mut all,
+            &[changed(">", "In other words.", MutationType::OffByOne), more.clone(), more.clone()],
+        );
+        assert_eq!(all, [less, more.clone()]);
+        let critical = changed(">", "It is worse.", MutationType::ConditionFlip);
+        remember_survivors(&mut all, &[critical.clone(), changed(">", "Not so bad.", MutationType::OffByOne)]);
+        assert_eq!(all, [critical, more]);
     }
 
     /// HY-130, HY-131: the verdict follows what was confirmed, not what was claimed.
