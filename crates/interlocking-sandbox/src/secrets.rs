@@ -2,8 +2,7 @@
 //!
 //! The files belong to the user, so this finds secrets in their usual places, not secrets that are hidden on purpose.
 
-use std::fs::OpenOptions;
-use std::io::{self, Read};
+use crate::regular_file::{self, Links};
 use std::path::{Path, PathBuf};
 
 /// The most bytes of a settings file that are read: 1 MiB.
@@ -33,7 +32,8 @@ impl Settings {
     ///
     /// The file cannot be read or parsed, is no regular file, or is larger than 1 MiB, and so may contain secrets.
     pub(crate) fn secrets(&self) -> Result<Vec<String>, String> {
-        let text = match read(&self.path) {
+        // A directory above a place may be writable for other users, so the file can be anything.
+        let text = match regular_file::read(&self.path, Links::Followed, MOST) {
             Err(error) if is_absent(&self.path, &error) => return Ok(Vec::new()),
             read => String::from_utf8_lossy(&read.map_err(|error| error.to_string())?).into_owned(),
         };
@@ -47,29 +47,6 @@ impl Settings {
             Format::Git => Ok(in_git(&text)),
         }
     }
-}
-
-/// Reads a settings file. A directory above a place may be writable for other users, so the file can be anything.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::fs::OFlags;
-        // Opening a pipe does not wait for a writer.
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
-    }
-    let file = options.open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
-    }
-    let mut contents = Vec::new();
-    file.take(MOST + 1).read_to_end(&mut contents)?;
-    if contents.len() as u64 > MOST {
-        return Err(io::Error::other(format!("it is larger than {MOST} bytes")));
-    }
-    Ok(contents)
 }
 
 fn is_absent(path: &Path, error: &std::io::Error) -> bool {

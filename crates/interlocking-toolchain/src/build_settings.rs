@@ -4,16 +4,16 @@
 //! there. Both have settings in the home directory. An agent that is not confined can write some of these files. So their
 //! contents are recorded once, and a command runs only if they are unchanged.
 
+use interlocking_sandbox::regular_file::{self, Links};
 use std::collections::BTreeMap;
 use std::env;
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The files that cargo and rustup read in every directory above.
 const ABOVE: [&str; 5] = [".cargo/config", ".cargo/config.toml", "Cargo.toml", "rust-toolchain", "rust-toolchain.toml"];
 
-/// The number of bytes of a file that are compared: more than any such file has.
+/// The most bytes of a file that are compared: more than any such file has.
 const LONGEST: u64 = 1024 * 1024;
 
 /// The recorded contents of these files.
@@ -25,6 +25,8 @@ pub(super) struct BuildSettings(BTreeMap<PathBuf, Contents>);
 enum Contents {
     Absent,
     File(Vec<u8>),
+    /// A file with more bytes than are compared.
+    TooLong,
     /// A directory or a special file, or a file that cannot be read. Its contents are not compared.
     Other,
 }
@@ -46,31 +48,47 @@ impl BuildSettings {
         Self(noted.collect())
     }
 
-    /// The first file that has changed, appeared or disappeared.
+    /// The first file that has changed, appeared or disappeared, or is too long to tell.
     pub(super) fn changed(&self) -> Option<&Path> {
-        self.0.iter().find(|(path, before)| Contents::of(path) != **before).map(|(path, _)| path.as_path())
+        let is_same = |path: &Path, before: &Contents| *before != Contents::TooLong && Contents::of(path) == *before;
+        self.0.iter().find(|(path, before)| !is_same(path, before)).map(|(path, _)| path.as_path())
     }
 }
 
 impl Contents {
     fn of(path: &Path) -> Self {
-        match fs::metadata(path) {
-            Ok(metadata) if metadata.is_file() => read(path).map_or(Self::Other, Self::File),
-            Ok(_) => Self::Other,
-            Err(_) => Self::Absent,
+        match regular_file::read(path, Links::Followed, LONGEST) {
+            Ok(contents) => Self::File(contents),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Absent,
+                io::ErrorKind::FileTooLarge => Self::TooLong,
+                _ => Self::Other,
+            },
         }
     }
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(LONGEST).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+
+    /// Nothing that can be at such a path passes for unchanged when it is not, or is waited for.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_too_long_to_be_compared_counts_as_changed() {
+        let directory = tempfile::tempdir().unwrap();
+        let planted = directory.path().join("Cargo.toml");
+        assert!(std::process::Command::new("mkfifo").arg(&planted).status().unwrap().success());
+        let pipe = BuildSettings::of(directory.path());
+        assert_eq!(pipe.changed(), None);
+        fs::remove_file(&planted).unwrap();
+        for (length, changed) in [(LONGEST, None), (LONGEST + 1, Some(planted.as_path()))] {
+            fs::File::create(&planted).unwrap().set_len(length).unwrap();
+            assert_eq!(BuildSettings::of(directory.path()).changed(), changed, "{length}");
+        }
+        assert_eq!(pipe.changed(), Some(planted.as_path()));
+    }
 
     #[test]
     fn a_file_that_appears_changes_or_goes_above_a_checkout_is_seen() {

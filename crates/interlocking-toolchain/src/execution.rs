@@ -55,9 +55,10 @@ pub enum RunError {
         /// What went wrong.
         source: io::Error,
     },
-    /// A file outside the checkout that affects builds has changed since the runner was made.
+    /// A file outside the checkout that affects builds has changed since the runner was made, or has more than 1 MiB, so that a
+    /// change would not be seen.
     #[error(
-        "{} has changed since this run began, and it decides how everything is built: check what changed it, then start again",
+        "{} has changed since this run began, or has more than 1 MiB, and it decides how everything is built: check what changed it, then start again",
         path.display()
     )]
     SettingsChanged {

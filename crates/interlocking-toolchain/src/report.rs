@@ -2,7 +2,8 @@
 
 use super::command::CommandLine;
 use super::harness::junit::LARGEST_REPORT;
-use std::fs::{self, File};
+use interlocking_sandbox::regular_file::{self, Links};
+use std::fs;
 use std::io::Read;
 use std::path::Path;
 
@@ -15,15 +16,15 @@ pub(super) fn with_target(command: &CommandLine, target: &Path) -> CommandLine {
 }
 
 /// Reads a report from a directory that the code under test could write to. Reads only a regular file that is really inside the
-/// directory, and at most one byte more than the limit. Call it after all processes of the command have ended.
+/// directory, and at most one byte more than the limit, by which the report's reader sees that it is too large. Call it after all
+/// processes of the command have ended.
 pub(super) fn read(directory: &Path, report: &Path) -> Option<String> {
     let path = fs::canonicalize(directory.join(report)).ok()?;
-    let is_there = path.starts_with(fs::canonicalize(directory).ok()?);
-    if !is_there || !fs::symlink_metadata(&path).ok()?.is_file() {
+    if !path.starts_with(fs::canonicalize(directory).ok()?) {
         return None;
     }
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(LARGEST_REPORT as u64 + 1).read_to_end(&mut bytes).ok()?;
+    regular_file::open(&path, Links::Refused).ok()?.take(LARGEST_REPORT as u64 + 1).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -42,9 +43,10 @@ mod tests {
         fs::write(at("report.xml"), "<testsuite/>").unwrap();
         std::os::unix::fs::symlink(outside.path().join("secret"), at("link.xml")).unwrap();
         std::os::unix::fs::symlink(outside.path(), at("elsewhere")).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(at("pipe.xml")).status().unwrap().success());
         let read = |name: &str| read(directory.path(), Path::new(name));
         assert_eq!(read("report.xml").as_deref(), Some("<testsuite/>"));
-        for other in ["link.xml", "elsewhere/secret", "missing.xml", ".", "../secret"] {
+        for other in ["link.xml", "pipe.xml", "elsewhere/secret", "missing.xml", ".", "../secret"] {
             assert_eq!(read(other), None, "{other}");
         }
         assert_eq!(read(&outside.path().join("secret").display().to_string()), None);
