@@ -38,11 +38,19 @@ pub(crate) async fn committed(
     if claimed != tip {
         violations.push(Violation::NotYourCommit { claimed, found: tip });
     }
-    let uncommitted = touched_paths(&tree.diff_since(tip).await?);
-    if !uncommitted.is_empty() {
-        violations.push(Violation::Uncommitted { paths: uncommitted.into_iter().collect() });
-    }
+    violations.extend(uncommitted(tree, tip).await?);
     Ok(Committed { before, tip, violations })
+}
+
+/// The files that an agent has changed since its last commit.
+pub(crate) async fn uncommitted(tree: &Checkout<'_>, tip: CommitId) -> Result<Option<Violation>, NodeError> {
+    let paths = touched_paths(&tree.diff_since(tip).await?);
+    Ok((!paths.is_empty()).then(|| Violation::Uncommitted { paths: paths.into_iter().collect() }))
+}
+
+/// Discards what nobody has accepted of an agent's work: the branch may be rebased before anyone else works on it.
+pub(crate) async fn discard(tree: &mut Checkout<'_>) -> Result<(), NodeError> {
+    Ok(tree.reset(tree.head()).await?)
 }
 
 /// The changes that no agent may commit: of how everything is built (V3-80), of the files of other nodes, and of files whose paths

@@ -1,7 +1,7 @@
 //! Impl: makes the tests pass.
 
 use super::Implement;
-use super::claims::{committed, forbidden, interface_changes};
+use super::claims::{committed, discard, forbidden, interface_changes};
 use super::endings::{own_loop, undecided};
 use super::places::{IMPL, heads, is_test};
 use crate::checks::Violation;
@@ -18,7 +18,7 @@ use crate::types::tdd::ReviewInput;
 use crate::workbench::Workbench;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
-use interlocking::workspaces::{changed_paths, in_repository};
+use interlocking::workspaces::{Checkout, changed_paths, in_repository};
 use interlocking::worktree::CommitId;
 
 impl LLMHandler<v3::implement> for Implement {
@@ -47,19 +47,17 @@ impl LLMHandler<v3::implement> for Implement {
             ImplExit::RequestRetry(retry) => {
                 let mut tree = cx.worktree().await?;
                 let before = tree.head();
-                // Commits the unfinished work for the next attempt, because the branch may be rebased meanwhile.
-                let message = format!("{}: unfinished", input.spec.id);
-                tree.commit(message).await?;
+                keep_unfinished(&mut tree, &input).await?;
                 let tip = tree.head();
                 let refused = refused(&self.0, &input, (before, tip), cx).await?;
                 let critiques = critiques(&input, &refused);
                 again(input, retry, tip != before && refused.is_empty(), critiques, cx)
             }
             ImplExit::BlockedDependency(BlockedDependency { missing_symbol, expected_import_path }) => {
-                ask_scaffold(Clarification::BlockedDependency { missing_symbol, expected_import_path }, cx)
+                ask_scaffold(Clarification::BlockedDependency { missing_symbol, expected_import_path }, cx).await
             }
             ImplExit::SpecAmbiguity(SpecAmbiguity { spec_sentence, contradiction_trace, question }) => {
-                ask_scaffold(Clarification::SpecAmbiguity { spec_sentence, contradiction_trace, question }, cx)
+                ask_scaffold(Clarification::SpecAmbiguity { spec_sentence, contradiction_trace, question }, cx).await
             }
             ImplExit::Stuck(ImplStuck { diagnosis, recommendation, .. }) => {
                 let stuck = Stuck { diagnosis, recommendation, attempts: cx.attempt(), spent_loop: None };
@@ -119,7 +117,12 @@ impl Implement {
         let mut tree = cx.worktree().await?;
         let claim = committed(&mut tree, result.commit_hash, true).await?;
         let mut violations = claim.violations;
-        violations.extend(refused(&self.0, input, (claim.before, claim.tip), cx).await?);
+        if violations.iter().any(|violation| matches!(violation, Violation::Uncommitted { .. })) {
+            keep_unfinished(&mut tree, input).await?;
+        }
+        let tip = tree.head();
+        drop(tree);
+        violations.extend(refused(&self.0, input, (claim.before, tip), cx).await?);
         if !violations.is_empty() {
             return Ok((Vec::new(), violations));
         }
@@ -129,6 +132,12 @@ impl Implement {
         }
         Ok((verdict.outcome.passed, violations))
     }
+}
+
+/// Commits unfinished work for the next attempt, because the branch may be rebased meanwhile.
+async fn keep_unfinished(tree: &mut Checkout<'_>, input: &ImplInput) -> Result<(), NodeError> {
+    tree.commit(format!("{}: unfinished", input.spec.id)).await?;
+    Ok(())
 }
 
 /// The forbidden changes of an attempt, to tests, interfaces and the build (V3-80), whatever the agent answers. If there are any,
@@ -194,7 +203,8 @@ fn again(
     goto!(cx, self, next)
 }
 
-fn ask_scaffold(clarification: Clarification, cx: &mut Cx<'_, v3::implement>) -> Route<v3::implement> {
+async fn ask_scaffold(clarification: Clarification, cx: &mut Cx<'_, v3::implement>) -> Route<v3::implement> {
+    discard(&mut cx.worktree().await?).await?;
     let asked = ScaffoldInput { clarification: Some(clarification), ..cx.input_of::<v3::scaffold>()? };
     goto!(cx, v3::scaffold, asked)
 }

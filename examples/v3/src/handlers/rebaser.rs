@@ -2,7 +2,7 @@
 //! children, and none of them is merged.
 
 use super::Rebaser;
-use super::claims::{forbidden, interface_changes};
+use super::claims::{forbidden, interface_changes, uncommitted};
 use super::endings::undecided;
 use super::merge_queue::{give_turn_back, hold_off_children};
 use super::places::{Heads, changed_sources, heads, is_test, node_info};
@@ -178,7 +178,11 @@ impl Rebaser {
         let work = cx.input_of::<v3::fork>()?.work;
         let mut tree = cx.worktree().await?;
         let claim = tree.adopt_commits().await?;
+        let uncommitted = uncommitted(&tree, claim).await?;
         drop(tree);
+        if let Some(violation) = uncommitted {
+            return Ok(Some(violation.to_string()));
+        }
         if let Some(violation) = forbidden(&self.0, (now.head, claim), cx).await?.first() {
             return Ok(Some(violation.to_string()));
         }

@@ -1,7 +1,7 @@
 //! Scaffold: signatures, contract, plan, and children.
 
 use super::Scaffold;
-use super::claims::{committed, forbidden, messages};
+use super::claims::{committed, discard, forbidden, messages};
 use super::endings::{still_wrong, undecided};
 use super::places::{BASE, Heads, IMPL, SKELETON, TESTS, before_own_work, heads};
 use super::rebase::{Moved, onto};
@@ -44,6 +44,7 @@ impl LLMHandler<v3::scaffold> for Scaffold {
                 if violations.is_empty() {
                     return goto!(cx, v3::exit, V3Outcome::ClarificationNeeded(needed));
                 }
+                discard(&mut cx.worktree().await?).await?;
                 violations
             }
             ScaffoldExit::InitWork(work) => {

@@ -1,7 +1,7 @@
 //! TDD, writing tests: they have to fail.
 
 use super::WriteTests;
-use super::claims::{committed, messages};
+use super::claims::{committed, discard, messages};
 use super::endings::{still_wrong, undecided};
 use super::places::TESTS;
 use crate::checks::Violation;
@@ -25,9 +25,7 @@ impl LLMHandler<v3::write_tests> for WriteTests {
         input: &'a WriteTestsInput,
         cx: &mut Cx<'_, v3::write_tests>,
     ) -> Ask<WriteTestsPrompt<'a>> {
-        let mut tree = cx.worktree().await?;
-        let head = tree.head();
-        tree.reset(head).await?;
+        discard(&mut cx.worktree().await?).await?;
         if input.feedback.is_none() {
             // The tests of an earlier scaffold are gone.
             cx.update_memory(|memory| {
@@ -59,6 +57,7 @@ impl LLMHandler<v3::write_tests> for WriteTests {
         cx.label(&reply.output);
         let ready = match reply.output {
             WriteTestsExit::InvalidScaffold(InvalidScaffold { missing_type, expected_location }) => {
+                discard(&mut cx.worktree().await?).await?;
                 let clarification = Some(Clarification::InvalidScaffold { missing_type, expected_location });
                 let asked = ScaffoldInput { clarification, ..cx.input_of::<v3::scaffold>()? };
                 return goto!(cx, v3::scaffold, asked);

@@ -52,16 +52,21 @@ fn has_merged(test: &TestRun<'_>) -> bool {
     test.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge")
 }
 
-/// Runs it with the test author of `a` held until `b` has merged, and then awaits `watch`.
-pub(crate) async fn later(test: &TestRun<'_>, watch: impl Future<Output = ()>) -> V3Outcome {
-    let author = test.agent.hold("test author of `top/a`");
+/// Runs it with this agent held until `b` has merged, and then awaits `watch`.
+pub(crate) async fn held(test: &TestRun<'_>, agent: &str, watch: impl Future<Output = ()>) -> V3Outcome {
+    let hold = test.agent.hold(agent);
     let watch = async {
-        author.reached().await;
+        hold.reached().await;
         test.until("b has merged", has_merged).await;
-        author.release();
+        hold.release();
         watch.await;
     };
     tokio::join!(test.outcome(spec(&["a", "b"])), watch).0
+}
+
+/// The same with the test author of `a`.
+pub(crate) async fn later(test: &TestRun<'_>, watch: impl Future<Output = ()>) -> V3Outcome {
+    held(test, "test author of `top/a`", watch).await
 }
 
 /// V3-99, CON-28, V3-100, CON-29, V3-101, V3-121, V3-98, V3-27: during the rebase no other node of the run works; the sibling's
@@ -180,13 +185,7 @@ async fn a_review_is_heard_after_a_rebase() {
     let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
     let script = AgentScript::default().once(Who::Reviewer, "top/a", &more, &[]);
     let test = test_run(&project, &AgentScript::with(script, clash("shared.txt", by, &adapted, &[])));
-    let reviewer = test.agent.hold("reviewer of `top/a`");
-    let watch = async {
-        reviewer.reached().await;
-        test.until("b has merged", has_merged).await;
-        reviewer.release();
-    };
-    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
+    let outcome = held(&test, "reviewer of `top/a`", async {}).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     let nodes = test.nodes_of(&test.run_of("top/a").await);
     assert!(nodes.windows(3).any(|way| way == ["review", "rebaser", "write_tests"]), "{nodes:?}");
@@ -202,7 +201,7 @@ async fn a_review_is_heard_after_a_rebase() {
 
 /// The second prompt of the planner of `a`, after the rebase has led to a conflict. The branch is at its old base then (V3-105),
 /// and the work on the new scaffold is merged (CON-26).
-async fn asked_after(script: AgentScript) -> String {
+pub(crate) async fn asked_after(script: AgentScript) -> String {
     let project = project().await;
     let test = test_run(&project, &script);
     let outcome = later(&test, async {}).await;
@@ -313,13 +312,7 @@ async fn an_adaptation_after_which_tests_fail_is_a_conflict() {
     let project = project().await;
     let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
     let test = test_run(&project, &clash("shared.txt", by, &adapted, &[write("src/a.txt", "gone\n"), Act::Commit]));
-    let reviewer = test.agent.hold("reviewer of `top/a`");
-    let watch = async {
-        reviewer.reached().await;
-        test.until("b has merged", has_merged).await;
-        reviewer.release();
-    };
-    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
+    let outcome = held(&test, "reviewer of `top/a`", async {}).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     let asked = &test.prompts("planner of `top/a`")[1];
     let told = "Here: what was adapted is more than mechanical. There: top/b was merged. Both cannot be: these tests fail: (whole suite)";
