@@ -1,5 +1,6 @@
 //! The memories of nodes in a run. Each group of nodes has a memory that no other node can see; no agent is ever asked for one.
 
+use crate::types::implementation::ImplInput;
 use crate::types::shared::{MergeEvent, PlannedTest};
 use crate::types::tdd::{TestsFeedback, WriteTestsInput};
 use interlocking::prelude::{SessionId, SessionOp, Slug};
@@ -65,6 +66,10 @@ pub struct ImplMem {
     pub passed_tests: Vec<String>,
     /// Each attempt that did not succeed.
     pub attempt_history: Vec<AttemptRecord>,
+    /// The input of the next attempt, until an attempt succeeds or the planner is asked. A rebase that comes before it leads to
+    /// the barrier without its words.
+    #[serde(default)]
+    pub next: Option<ImplInput>,
 }
 
 /// An attempt that did not succeed.

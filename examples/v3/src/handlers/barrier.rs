@@ -6,7 +6,7 @@ use crate::graph::{Tests, v3};
 use crate::types::children::Merges;
 use crate::types::implementation::ImplInput;
 use crate::types::outcome::{Failed, V3Outcome};
-use crate::types::scaffold::{Clarification, ScaffoldInput};
+use crate::types::scaffold::{Clarification, InitWorkPayload, ScaffoldInput};
 use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, GitWorkspacesError, in_repository};
 use interlocking::worktree::{CherryPickError, CommitId, Repository};
@@ -40,15 +40,20 @@ impl JoinHandler<v3::barrier> for Barrier {
             }
             Err(error) => return Err(error.into()),
         }
+        let scaffold: InitWorkPayload = (&fork.work).into();
+        // An attempt on another scaffold is over (CON-11).
+        let next = cx.memory().next.filter(|next| next.scaffold == scaffold);
+        let (critique_list, retry_feedback, merge_rejection) =
+            next.map(|next| (next.critique_list, next.retry_feedback, next.merge_rejection)).unwrap_or_default();
         let input = ImplInput {
-            scaffold: (&fork.work).into(),
+            scaffold,
             spec: fork.spec,
             tests_ready: tests.ready,
             child_merges: merges.is_split.then_some(merges.merged),
             attempt_count: 1,
-            critique_list: (!tests.critiques.is_empty()).then_some(tests.critiques),
-            retry_feedback: None,
-            merge_rejection: None,
+            critique_list: if tests.critiques.is_empty() { critique_list } else { Some(tests.critiques) },
+            retry_feedback,
+            merge_rejection,
             child_failures: (!merges.failed.is_empty()).then_some(merges.failed),
         };
         goto!(cx, v3::implement, input)

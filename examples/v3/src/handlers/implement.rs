@@ -86,7 +86,10 @@ impl Implement {
     ) -> Route<v3::implement> {
         let (passed, violations) = self.violations(&input, &result, cx).await?;
         if violations.is_empty() {
-            cx.update_memory(move |memory| memory.passed_tests.clone_from(&passed));
+            cx.update_memory(move |memory| {
+                memory.passed_tests.clone_from(&passed);
+                memory.next = None;
+            });
             let (repository, at) = (cx.repository()?, heads(cx).await?);
             let diff = in_repository(repository, move |repository| Ok(repository.unified_diff(at.skeleton, at.head)?));
             let ImplInput { spec, scaffold, .. } = input;
@@ -200,11 +203,14 @@ fn again(
     }
     let critique_list = if critiques.is_empty() { input.critique_list } else { Some(critiques) };
     let next = ImplInput { attempt_count: cx.attempt() + 1, retry_feedback: Some(retry), critique_list, ..input };
+    let remembered = next.clone();
+    cx.update_memory(move |memory| memory.next = Some(remembered.clone()));
     goto!(cx, self, next)
 }
 
 async fn ask_scaffold(clarification: Clarification, cx: &mut Cx<'_, v3::implement>) -> Route<v3::implement> {
     discard(&mut cx.worktree().await?).await?;
+    cx.update_memory(|memory| memory.next = None);
     let asked = ScaffoldInput { clarification: Some(clarification), ..cx.input_of::<v3::scaffold>()? };
     goto!(cx, v3::scaffold, asked)
 }

@@ -28,6 +28,7 @@ mod tree;
 mod sent_back;
 mod rebases;
 mod unfinished;
+mod heard;
 mod concurrency;
 mod commands;
 mod remembered;

@@ -2,7 +2,7 @@
 //! asked.
 
 use crate::small::{
-    Act, AgentScript, Who, go_tests_unless, plan, project, scaffold, scaffolding, spec, test_run, write,
+    Act, AgentScript, Who, append, go_tests_unless, plan, project, scaffold, scaffolding, spec, test_run, write,
 };
 use crate::test_run::TestRun;
 use crate::tree::family;
@@ -43,12 +43,12 @@ pub(crate) fn clash_above_x() -> AgentScript {
         .honest("top/b", &[])
 }
 
-fn by(child: &str) -> String {
+pub(crate) fn by(child: &str) -> String {
     format!("by {child}\n")
 }
 
 /// Whether a child has merged.
-fn has_merged(test: &TestRun<'_>) -> bool {
+pub(crate) fn has_merged(test: &TestRun<'_>) -> bool {
     test.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge")
 }
 
@@ -172,31 +172,6 @@ async fn a_branch_that_needs_nothing_goes_on() {
     });
     assert!(noted);
     project.is_tidy();
-}
-
-/// V3-158, V3-156: what a review has asked for is not lost if the branch is adapted before it is done.
-#[tokio::test]
-async fn a_review_is_heard_after_a_rebase() {
-    let project = project().await;
-    let more = json!({ "MoreTests": {
-        "critiques": [{ "file": "src/a.txt", "line": 3, "issue": "Too quiet.", "requiredFix": "Speak up." }],
-        "additionalTests": [{ "criterionId": "a", "plannedTestName": "a_is_loud", "approach": "Listens." }],
-    } });
-    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
-    let script = AgentScript::default().once(Who::Reviewer, "top/a", &more, &[]);
-    let test = test_run(&project, &AgentScript::with(script, clash("shared.txt", by, &adapted, &[])));
-    let outcome = held(&test, "reviewer of `top/a`", async {}).await;
-    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let nodes = test.nodes_of(&test.run_of("top/a").await);
-    assert!(nodes.windows(3).any(|way| way == ["review", "rebaser", "write_tests"]), "{nodes:?}");
-    let (tests, implementer) = (test.prompts("test author of `top/a`"), test.prompts("implementer of `top/a`"));
-    assert!(
-        tests[1].contains("- a: `a_is_loud`: Listens.\n- src/a.txt:3: Too quiet. Required: Speak up."),
-        "{}",
-        tests[1]
-    );
-    assert!(implementer[1].contains("- src/a.txt:3: Too quiet. Required: Speak up."), "{}", implementer[1]);
-    assert_eq!((tests.len(), implementer.len()), (2, 2));
 }
 
 /// The second prompt of the planner of `a`, after the rebase has led to a conflict. The branch is at its old base then (V3-105),
@@ -363,7 +338,7 @@ async fn rebase_conflict_again_and_again() {
 #[tokio::test]
 async fn an_adaptation_that_changes_the_parents_interface_is_a_conflict() {
     let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
-    let acts = [crate::small::append("src/top.api", "and more\n"), Act::Commit];
+    let acts = [append("src/top.api", "and more\n"), Act::Commit];
     let asked = asked_after(clash("shared.txt", by, &adapted, &acts)).await;
     assert!(asked.contains("your commits change interface files of the nodes above: src/top.api"), "{asked}");
 }

@@ -1,7 +1,7 @@
 //! Work that its agent has not committed, or that nobody has accepted, when the branch is moved: it stops no run, and is not taken
 //! for a part of the branch.
 
-use crate::rebases::{asked_after, clash, held};
+use crate::rebases::{asked_after, by, clash, held};
 use crate::small::{Act, AgentScript, Who, append, project, test_run, write};
 use crate::tree::family;
 use serde_json::json;
@@ -14,8 +14,7 @@ async fn an_adaptation_that_is_not_committed_is_a_conflict() {
         json!({ "RebaseClean": { "newBase": "$HEAD" } }),
         json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } }),
     ] {
-        let clash =
-            clash("shared.txt", |child| format!("by {child}\n"), &answer, &[write("shared.txt", "by nobody\n")]);
+        let clash = clash("shared.txt", by, &answer, &[write("shared.txt", "by nobody\n")]);
         let asked = asked_after(clash).await;
         assert!(asked.contains("these files are changed and not committed: shared.txt"), "{asked}");
     }

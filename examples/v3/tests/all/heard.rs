@@ -1,0 +1,71 @@
+//! What agents have said is heard by the next one, also if the branch is adapted first.
+
+use crate::rebases::{by, clash, has_merged, held};
+use crate::small::{Act, AgentScript, Who, append, project, spec, test_run};
+use serde_json::json;
+use v3::types::outcome::V3Outcome;
+
+/// V3-158, V3-156: what a review has asked for is not lost if the branch is adapted before it is done.
+#[tokio::test]
+async fn a_review_is_heard_after_a_rebase() {
+    let project = project().await;
+    let more = json!({ "MoreTests": {
+        "critiques": [{ "file": "src/a.txt", "line": 3, "issue": "Too quiet.", "requiredFix": "Speak up." }],
+        "additionalTests": [{ "criterionId": "a", "plannedTestName": "a_is_loud", "approach": "Listens." }],
+    } });
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let script = AgentScript::default().once(Who::Reviewer, "top/a", &more, &[]);
+    let test = test_run(&project, &AgentScript::with(script, clash("shared.txt", by, &adapted, &[])));
+    let outcome = held(&test, "reviewer of `top/a`", async {}).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let nodes = test.nodes_of(&test.run_of("top/a").await);
+    assert!(nodes.windows(3).any(|way| way == ["review", "rebaser", "write_tests"]), "{nodes:?}");
+    let (tests, implementer) = (test.prompts("test author of `top/a`"), test.prompts("implementer of `top/a`"));
+    assert!(
+        tests[1].contains("- a: `a_is_loud`: Listens.\n- src/a.txt:3: Too quiet. Required: Speak up."),
+        "{}",
+        tests[1]
+    );
+    assert!(implementer[1].contains("- src/a.txt:3: Too quiet. Required: Speak up."), "{}", implementer[1]);
+    assert_eq!((tests.len(), implementer.len()), (2, 2));
+}
+
+/// V3-158, CON-16, CON-17: what the next attempt was to be told is not lost, nor why an earlier one could not be merged.
+#[tokio::test]
+async fn a_retry_is_heard_after_a_rebase() {
+    let retry = json!({ "RequestRetry": {
+        "diagnosis": "D.", "strategyFrom": "a", "strategyTo": "mark", "failingTests": ["mark"],
+    } });
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let rejected =
+        json!({ "MergeRejected": { "reason": "BuildFailure", "details": "It is mute.", "failingTests": [] } });
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let was_rejected = AgentScript::default()
+        .once(Who::Implementer, "top/a", &passed, &[append("src/a.txt", "done\n"), Act::Commit])
+        .once(Who::Merger, "top/a", &rejected, &[]);
+    for (before, script) in [("test author", AgentScript::default()), ("merger", was_rejected)] {
+        let project = project().await;
+        let script = script.once(Who::Implementer, "top/a", &retry, &[]);
+        let test = test_run(&project, &AgentScript::with(script, clash("shared.txt", by, &adapted, &[])));
+        let (before, sibling) = (format!("{before} of `top/a`"), test.agent.hold("test author of `top/b`"));
+        let begins = test.agent.hold(&before);
+        let watch = async {
+            begins.reached().await;
+            let implementer = test.agent.hold("implementer of `top/a`");
+            begins.release();
+            implementer.reached().await;
+            sibling.release();
+            test.until("b has merged", has_merged).await;
+            implementer.release();
+        };
+        let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
+        assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+        let nodes = test.nodes_of(&test.run_of("top/a").await);
+        let way = ["implement", "rebaser", "write_tests", "barrier", "implement"];
+        assert!(nodes.windows(5).any(|part| part == way), "{nodes:?}");
+        let told = test.prompts("implementer of `top/a`").pop().unwrap();
+        assert!(told.contains("The strategy changes from \"a\" to \"mark\". Failing: mark."), "{told}");
+        let rejection = "## Why it could not be merged\n\nBuildFailure:\n\n```\nIt is mute.\n```";
+        assert_eq!(told.contains(rejection), before.starts_with("merger"), "{told}");
+    }
+}
