@@ -1,4 +1,5 @@
-//! No field of an agent's answer is dropped: each has a consumer (V3-158).
+//! Each field of an agent's answer is handed on by its node, or the table says why not (V3-158). Whether it is still heard if a
+//! branch is adapted meanwhile is shown in `heard.rs`.
 
 use crate::rebases::{clash, later};
 use crate::small::{Act, AgentScript, Who, planned, project, scaffold, scaffolding, spec, test_run};

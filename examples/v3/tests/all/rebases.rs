@@ -342,3 +342,38 @@ async fn an_adaptation_that_changes_the_parents_interface_is_a_conflict() {
     let asked = asked_after(clash("shared.txt", by, &adapted, &acts)).await;
     assert!(asked.contains("your commits change interface files of the nodes above: src/top.api"), "{asked}");
 }
+
+/// V3-48, V3-91, V3-119: commits that cancel each other out need not do so on the new base: the merger refuses the change of the
+/// parent's interface that is left of them.
+#[tokio::test]
+async fn a_change_of_the_parents_interface_that_a_rebase_makes_is_not_merged() {
+    let project = project().await;
+    let clean = json!({ "RebaseClean": { "newBase": "$HEAD" } });
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let more = |text: &str| [append("src/a.api", "and more\n"), append("src/x.txt", text), Act::Commit];
+    let back = [write("src/a.api", "says done\n"), append("src/x.txt", "done\n"), Act::Commit];
+    let scaffolded = [&[write("src/a.api", "says done\nand more\n")][..], &scaffolding("top/b")].concat();
+    let script = AgentScript::default()
+        .once(Who::Planner, "top/b", &scaffold("top/b", &[], &[plan("b")]), &scaffolded)
+        .always(Who::Rebaser, "top/a", &clean, &[])
+        .once(Who::Implementer, "top/a/x", &passed, &[&more("half\n")[..], &back].concat())
+        .once(Who::Implementer, "top/a/x", &passed, &more("again\n"))
+        .honest("top", &["a+x", "b"])
+        .honest_with("top/a", &["a", "x"].map(str::to_owned), &["x"])
+        .honest("top/a/x", &[])
+        .honest("top/b", &[]);
+    let test = test_run(&project, &script);
+    let [sibling, reviewer] = ["planner of `top/b`", "reviewer of `top/a/x`"].map(|title| test.agent.hold(title));
+    let watch = async {
+        reviewer.reached().await;
+        sibling.release();
+        test.until("a is rebased", |test| test.ended().iter().any(|(_, node)| node == "rebaser")).await;
+        reviewer.release();
+    };
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a+x", "b"])), watch);
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let told = test.prompts("implementer of `top/a/x`").swap_remove(1);
+    let why = "ContractViolation:\n\n```\nyour commits change interface files of the nodes above: src/a.api";
+    assert!(told.contains(why), "{told}");
+    assert_eq!(project.git(&["show", "main:src/a.api"]), "says done\nand more\n");
+}
