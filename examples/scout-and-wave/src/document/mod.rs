@@ -21,7 +21,7 @@ mod write;
 pub use prompt::{AgentPrompt, Field};
 pub(crate) use prose::{fence, one_line, prose};
 pub use read::{Contracts, Impl, ReportedBy, Status, Waves};
-pub use write::{WriteError, not_suitable, planned, with_list, with_report, with_status};
+pub use write::{WriteError, list, not_suitable, planned, with_list, with_report, with_status};
 
 #[expect(unused_imports, reason = "named in this module's documentation")]
 use crate::protocol::{report::CompletionReport, suitability::Suitability};

@@ -46,6 +46,13 @@ impl<'t> Sections<'t> {
         first
     }
 
+    /// The part of the section of reports that is a list with this heading.
+    pub(super) fn list(&self, heading: &str) -> Option<&Section<'t>> {
+        let reports = self.section(REPORTS, &mut Problems::of(self.file))?;
+        let mut inside = self.sections.iter().filter(|section| reports.range.contains(&section.range.start));
+        inside.find(|section| section.heading.level == 3 && section.heading.text == heading)
+    }
+
     /// The first YAML block of a section.
     pub(super) fn block(&self, section: &Section<'t>) -> Option<&Block<'t>> {
         self.yaml().find(|block| section.range.contains(&block.range.start))

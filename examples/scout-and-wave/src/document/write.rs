@@ -13,7 +13,6 @@ use crate::protocol::report::CompletionReport;
 use crate::protocol::state::State;
 use crate::protocol::suitability::Suitability;
 use askama::Template;
-use interlocking::document::markdown::Section;
 use interlocking::document::{Document, Problems, Source};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -95,25 +94,31 @@ pub fn with_report(file: &str, text: &str, post: &Post, report: &CompletionRepor
     at_the_end_of_reports(file, text, &written)
 }
 
-/// The text with a list added to the section of reports, such as files that agents touched and did not report (SAW-114). Each
-/// item is one line there. If the section has a list with that heading, for example of a run whose journal is lost, the text
-/// stays as it is.
+/// The text with a list in the section of reports, such as files that agents touched and did not report (SAW-114). Each item is
+/// one line there. A list with that heading is replaced, or, if there are no items, removed.
 ///
 /// # Errors
 ///
 /// [`WriteError`].
 pub fn with_list(file: &str, text: &str, heading: &str, lines: &[String]) -> Result<String, WriteError> {
-    let sections = Sections::of(file, text);
-    let reports = sections.section(REPORTS, &mut Problems::of(file));
-    let is_known = |section: &Section<'_>| {
-        let is_inside = reports.is_some_and(|reports| reports.range.contains(&section.range.start));
-        is_inside && section.heading.level == 3 && section.heading.text == heading
+    let items: String = lines.iter().map(|line| format!("- {}\n", one_line(line))).collect();
+    let written = if items.is_empty() { String::new() } else { format!("### {heading}\n\n{items}") };
+    let Some(known) = Sections::of(file, text).list(heading).map(|section| section.range.clone()) else {
+        return if items.is_empty() { Ok(text.to_owned()) } else { at_the_end_of_reports(file, text, &written) };
     };
-    if sections.all().any(is_known) {
-        return Ok(text.to_owned());
-    }
-    let lines: String = lines.iter().map(|line| format!("- {}\n", one_line(line))).collect();
-    at_the_end_of_reports(file, text, &format!("### {heading}\n\n{lines}"))
+    let (before, after) = (&text[..known.start], &text[known.end..]);
+    Ok(match (items.is_empty(), after.is_empty()) {
+        (true, true) => format!("{}\n", before.trim_end()),
+        (false, false) => format!("{before}{written}\n{after}"),
+        _ => format!("{before}{written}{after}"),
+    })
+}
+
+/// The items of a list in the section of reports; none if there is no list with that heading.
+pub fn list(file: &str, text: &str, heading: &str) -> Vec<String> {
+    let sections = Sections::of(file, text);
+    let items = sections.list(heading).into_iter().flat_map(|section| section.body.lines());
+    items.filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect()
 }
 
 fn at_the_end_of_reports(file: &str, text: &str, written: &str) -> Result<String, WriteError> {

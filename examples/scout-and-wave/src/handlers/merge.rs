@@ -1,28 +1,33 @@
 //! Merges the branches of a wave on the staging branch.
 
-use super::staging::{STAGING, change_document};
+use super::staging::{STAGING, text_of};
 use super::{Merge, blocked};
 use crate::document;
 use crate::graph::{Executed, Merged, scout_and_wave};
 use crate::protocol::agent::AgentLetter;
 use crate::protocol::invariant::{Invariant, Violation};
+use crate::protocol::ownership::Wave;
 use crate::protocol::prediction::Facts;
 use crate::protocol::state::BlockReason;
 use interlocking::prelude::*;
 use interlocking::workspaces::GitWorkspacesError;
 use interlocking::worktree::MergeError;
+use std::collections::BTreeSet;
 
 impl LogicHandler<scout_and_wave::merge> for Merge {
     async fn run(&self, executed: Executed, cx: &mut Cx<'_, scout_and_wave::merge>) -> Route<scout_and_wave::merge> {
         let Executed { launch, facts } = executed;
-        if !launch.descoped.is_empty() {
-            let wave = launch.wave;
-            change_document(cx, &format!("docs: agents of wave {wave} are descoped"), |file, text| {
-                let line = |letter: &AgentLetter| format!("Agent {letter}: nothing of it is merged");
-                let lines: Vec<_> = launch.descoped.iter().map(line).collect();
-                document::with_list(file, text, &format!("Wave {wave} - Descoped"), &lines)
-            })
-            .await?;
+        let wave = launch.wave;
+        let file = cx.entry()?.document()?.clone();
+        let mut staging = cx.worktree_of(STAGING).await?;
+        let before = text_of(&staging, &file).await?;
+        let line = |letter: &AgentLetter| format!("Agent {letter}: nothing of it is merged");
+        let lines: Vec<_> = launch.descoped.iter().map(line).collect();
+        // A lost run may have written another list.
+        let text = document::with_list(file.as_str(), &before, &descoped_heading(wave), &lines)?;
+        if text != before {
+            staging.write_file(file.in_repository(), text).await?;
+            staging.commit(format!("docs: agents of wave {wave} are descoped")).await?;
         }
         for (post, Facts { head, .. }) in &facts {
             let mut staging = cx.worktree_of(STAGING).await?;
@@ -32,7 +37,6 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
                 Ok(commit) if commit == before => {}
                 Ok(_) => cx.note(format!("merged {}", post.label())),
                 Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
-                    let wave = launch.wave;
                     let what = format!("{} cannot be merged: {error}", post.label());
                     let problem = Violation { invariant: Invariant::I1, what };
                     let executed = Executed { launch, facts: facts.clone() };
@@ -47,6 +51,20 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
         cx.retire_child_workspaces::<scout_and_wave::agents>().await?;
         let agents = facts.into_iter().map(|(post, _)| post.agent).collect();
         let contracts_hash = launch.contracts_hash;
-        goto!(cx, scout_and_wave::append, Merged { wave: launch.wave, agents, contracts_hash, commit })
+        goto!(cx, scout_and_wave::append, Merged { wave, agents, contracts_hash, commit })
     }
+}
+
+/// The agents of a wave that are descoped by the document that its merge has written. A document that names them all is not one of
+/// those: an agent that is alone works beside the document, and may have written that.
+pub(super) fn descoped_in(file: &str, text: &str, number: u32, wave: &Wave) -> BTreeSet<AgentLetter> {
+    let lines = document::list(file, text, &descoped_heading(number));
+    let named = |line: &String| line.strip_prefix("Agent ")?.split_once(':')?.0.parse().ok();
+    let is_of_wave = |letter: &AgentLetter| wave.agents.iter().any(|files| files.agent == *letter);
+    let descoped: BTreeSet<_> = lines.iter().filter_map(named).filter(is_of_wave).collect();
+    if descoped.len() < wave.agents.len() { descoped } else { BTreeSet::new() }
+}
+
+fn descoped_heading(wave: u32) -> String {
+    format!("Wave {wave} - Descoped")
 }

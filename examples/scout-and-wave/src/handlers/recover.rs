@@ -1,5 +1,6 @@
 //! Recovers a wave of another run whose journal is lost, from the document and git (SAW-105, SAW-110, CON-105).
 
+use super::merge::descoped_in;
 use super::staging::STAGING;
 use super::{Recover, go_to};
 use crate::document::Impl;
@@ -42,15 +43,17 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
         // `pending` removes what is not needed of that run: until this node's outcome is recorded, it can begin again.
         let left = staging_of(&run, base, cx).await?;
         // An agent that is alone works beside the document there, so the plan in it counts only if it is the one on the target.
-        let Some((staging, read)) = left.filter(|(_, read)| read.has_plan_of(&landed)) else {
+        let Some((staging, text, read)) = left.filter(|(.., read)| read.has_plan_of(&landed)) else {
             return goto!(cx, scout_and_wave::pending, Next::wave(number));
         };
+        // The merge has written them; before it only the journal knows them.
+        let descoped = descoped_in(document.as_str(), &text, number, wave);
         let (mut assignments, mut facts) = (Vec::new(), Vec::new());
         for files in &wave.agents {
             let post = Post { wave: number, agent: files.agent.clone() };
             let section = read.prompt(&files.agent).map(|(_, section)| section.clone()).unwrap_or_default();
             let completed = read.report(&files.agent).filter(|report| report.status == Status::Complete);
-            if let Some(report) = completed {
+            if let Some(report) = completed.filter(|_| !descoped.contains(&files.agent)) {
                 let head = head_of(&post, report, staging, repository.clone()).await?;
                 let touched = changed_paths(repository.clone(), base, head).await?;
                 facts.push((post.clone(), Facts { base, head, touched, uncommitted: Default::default() }));
@@ -61,17 +64,16 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
             let (wave_size, document) = (wave.agents.len(), document.clone());
             assignments.push(Assignment { post, generation: 1, wave_size, base, document, section, kept: None });
         }
-        if facts.is_empty() {
+        if facts.is_empty() && descoped.is_empty() {
             return goto!(cx, scout_and_wave::pending, Next::wave(number));
         }
-        // An agent that has reported was launched, so the document was approved.
+        // An agent that has reported or is descoped was launched, so the document was approved.
         go_to(cx, State::WavePending)?;
         cx.update_memory(move |progress| progress.wave = Some(number));
         // The reports, and everything that was merged.
         cx.worktree_of(STAGING).await?.reset(staging).await?;
-        let is_whole = facts.len() == assignments.len();
-        let descoped = Default::default();
         let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments, descoped };
+        let is_whole = facts.len() == launch.working().count();
         let is_alone = launch.only().is_some();
         let executed = Executed { launch, facts };
         if !is_whole {
@@ -86,13 +88,13 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
     }
 }
 
-/// The head of the staging branch of a run, and the document there; none if there is no such branch, or it did not begin at the
-/// target's current head.
+/// The head of the staging branch of a run, and the document there, as text and read; none if there is no such branch, or it did
+/// not begin at the target's current head.
 async fn staging_of(
     run: &RunId,
     base: CommitId,
     cx: &Cx<'_, scout_and_wave::recover>,
-) -> Result<Option<(CommitId, Impl)>, NodeError> {
+) -> Result<Option<(CommitId, String, Impl)>, NodeError> {
     let Some(left) = cx.leftover_of(run).await? else { return Ok(None) };
     let name = format!("{run}/{STAGING}");
     let staging = left.branches().iter().find(|(branch, _)| branch.as_str() == name);
@@ -102,7 +104,7 @@ async fn staging_of(
         in_repository(repository.clone(), move |repository| Ok(repository.is_ancestor(base, staging)?)).await?;
     let document = cx.entry()?.document()?.clone();
     let text = text_at(repository, staging, &document).await?.filter(|_| is_on_target);
-    Ok(text.and_then(|text| Impl::read(document.as_str(), &text).ok()).map(|read| (staging, read)))
+    Ok(text.and_then(|text| Impl::read(document.as_str(), &text).ok().map(|read| (staging, text, read))))
 }
 
 /// The commit of an agent's work: the head of its branch, or, if that is gone, the commit that it reports, which is merged

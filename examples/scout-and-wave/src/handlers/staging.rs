@@ -10,7 +10,7 @@ use interlocking::workspaces::{Checkout, FilePath};
 pub(super) const STAGING: &str = "staging";
 
 /// The longest file that the orchestrator reads, in bytes.
-const LONGEST: u64 = 16 << 20;
+pub(super) const LONGEST: u64 = 16 << 20;
 
 /// A file of the staging worktree.
 pub(super) async fn text_of(staging: &Checkout<'_>, file: &FilePath) -> Result<String, NodeError> {

@@ -1,7 +1,7 @@
 //! A person descopes an agent, and the wave goes on without it, also when it begins again.
 
 use crate::project::Project;
-use crate::small::{is_blocked, passing, plan, project, script, turn};
+use crate::small::{is_blocked, passing, plan, project, script, turn, turns};
 use crate::stopped::edit;
 use crate::test_run::{DOCUMENT, TestRun};
 use crate::unblocked::{is_complete, partial};
@@ -10,7 +10,7 @@ use scout_and_wave::protocol::state::BlockReason;
 use serde_json::json;
 
 /// The wave has landed without agent B, and the document says so.
-fn is_without_b(project: &Project) {
+pub(crate) fn is_without_b(project: &Project) {
     let files = project.git(&["ls-tree", "-r", "--name-only", "main"]);
     assert_eq!(files, "README.md\na.txt\ndocs/IMPL-stats.md\nlist.txt\nshared.txt\n");
     assert_eq!(project.file("main", "list.txt"), "one\ntwo\n");
@@ -64,4 +64,26 @@ async fn an_agent_stays_descoped_when_the_document_is_revised() {
     is_complete(&test.unblock(json!("revised")).await);
     assert_eq!(test.started().iter().filter(|node| *node == "implement").count(), 2, "nobody works again");
     is_without_b(&project);
+}
+
+/// SAW-43, SAW-45: a person puts right the work of an agent that was descoped before the document was revised. What has changed on
+/// the target branch since the agent began is not taken for its work.
+#[tokio::test]
+async fn a_descoped_agent_is_fixed_after_the_document_is_revised() {
+    let project = project().await;
+    let [first, second] = turns().map(|mut turn| {
+        turn.report["status"] = json!("partial");
+        turn
+    });
+    let test = TestRun::new(&project, script(&plan(), &[first.clone(), second, first])).with_gate(&passing());
+    is_blocked(&project, &test).await;
+    assert!(matches!(test.unblock(json!({ "descope": { "agents": ["B"] } })).await, Outcome::Waiting { .. }));
+    edit(&project, "Write a.txt.", "Write a.txt again.");
+    assert!(matches!(test.unblock(json!({ "fixed": { "agents": ["A"] } })).await, Outcome::Waiting { .. }));
+    assert!(matches!(test.unblock(json!("revised")).await, Outcome::Waiting { .. }));
+    assert_eq!((test.question().await.reason, test.unplayed()), (BlockReason::AgentFailure, 0));
+    is_complete(&test.unblock(json!({ "fixed": { "agents": ["A", "B"] } })).await);
+    assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
+    let text = project.file("main", DOCUMENT);
+    assert!(text.contains("Write a.txt again.") && !text.contains("Descoped"), "{text}");
 }

@@ -1,5 +1,6 @@
 //! Runs whose journal is lost: another run goes on with the document and git.
 
+use crate::descoped::is_without_b;
 use crate::project::Project;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, script_again, turn, turns};
 use crate::solo::{alone, solo_plan};
@@ -96,6 +97,53 @@ async fn who_reported_what_is_not_true_works_again() {
     assert_eq!(count(&again.started(), "implement"), 1);
     assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
     assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n");
+}
+
+/// SAW-43, SAW-105: a person has descoped an agent, whose report is partial, or complete and not true, and the process was killed
+/// after the merge. The wave goes on without the agent, and without a question.
+#[tokio::test]
+async fn who_was_descoped_before_the_merge_stays_descoped() {
+    let (mut partial, mut untrue) = (turn("B", "b.txt"), turn("B", "b.txt"));
+    partial.report["status"] = json!("partial");
+    untrue.report["commit"] = json!("0123456789abcdef0123456789abcdef01234567");
+    for second in [partial, untrue] {
+        let project = project().await;
+        let turns = [turn("A", "a.txt"), second];
+        let test = TestRun::new(&project, script_again(&plan(), &turns)).with_gate(&passing());
+        is_blocked(&project, &test).await;
+        test.answer(&json!({ "descope": { "agents": ["B"] } })).await;
+        assert!(test.resume_until_after("merge").is_none());
+        drop(test);
+        let (ended, started) = goes_on(&project, &plan(), &turns).await;
+        assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+        assert_eq!((count(&started, "blocked_agent"), count(&started, "implement")), (0, 0));
+        is_without_b(&project);
+    }
+}
+
+/// SAW-16, SAW-43: an agent was descoped before the merge, and a person has put its work right since then. It is merged, and the
+/// document no longer says that it is not.
+#[tokio::test]
+async fn who_was_descoped_and_is_fixed_is_merged() {
+    let project = project().await;
+    let (mut first, mut second) = (turn("A", "a.txt"), turn("B", "b.txt"));
+    first.actions.extend([vec!["sh", "-c", "echo again >> a.txt"], vec!["commit"]]);
+    second.report["status"] = json!("partial");
+    let test = TestRun::new(&project, script_again(&plan(), &[first, second])).with_gate(&passing());
+    is_blocked(&project, &test).await;
+    test.answer(&json!({ "descope": { "agents": ["B"] } })).await;
+    assert!(test.resume_until_after("merge").is_none());
+    drop(test);
+    // A person looks at the other agent's branch, and leaves it elsewhere than it reported.
+    project.git(&["update-ref", "refs/heads/wave1-agent-a", "wave1-agent-a~1"]);
+    let again = TestRun::of_another_run(&project, script_again(&plan(), &turns()), "r2").with_gate(&passing());
+    let blocked = again.begin(recover()).await;
+    assert!(matches!(blocked, Outcome::Waiting { .. }), "{blocked:?}");
+    let ended = again.unblock(json!({ "fixed": { "agents": ["A", "B"] } })).await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    assert_eq!(count(&again.started(), "implement"), 0);
+    assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
+    assert!(!project.file("main", DOCUMENT).contains("Descoped"));
 }
 
 /// SAW-110: a missing branch does not prove that it was merged. A commit that is not in the history is lost, and the run says so;

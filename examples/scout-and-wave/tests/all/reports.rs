@@ -1,7 +1,7 @@
 //! Completion reports: as data, and in the document.
 
 use crate::suitability::{files, plan};
-use scout_and_wave::document::{Impl, planned, with_list, with_report};
+use scout_and_wave::document::{Impl, list, planned, with_list, with_report};
 use scout_and_wave::protocol::agent::{AgentLetter, Post};
 use scout_and_wave::protocol::report::{
     CompletionReport, InterfaceDeviation, OutOfScope, ReportedCommit, Status, Verification,
@@ -126,6 +126,30 @@ fn a_reason_is_no_report_of_somebody_else() {
         let (_, list) = text.split_once("Discrepancies\n\n").unwrap();
         assert!(list.starts_with("- Well. ") && list.lines().count() == 1, "{list}");
     }
+}
+
+/// SAW-16: a list is read as it was written, and replaced where it is; other lists and reports stay as they are.
+#[test]
+fn a_list_is_read_and_replaced() {
+    let written =
+        with_list("IMPL.md", &document(), "Wave 1 - Descoped", &["Agent A: one".into(), "Agent B: two".into()]);
+    let text = with_report("IMPL.md", &written.unwrap(), &post(), &report()).unwrap();
+    let text = with_list("IMPL.md", &text, "Wave 2 - Descoped", &["Agent C: three".into()]).unwrap();
+    assert_eq!(list("IMPL.md", &text, "Wave 1 - Descoped"), ["Agent A: one", "Agent B: two"]);
+    assert_eq!(list("IMPL.md", &text, "Wave 2 - Descoped"), ["Agent C: three"]);
+    assert!(list("IMPL.md", &text, "Wave 3 - Descoped").is_empty());
+    for (heading, lines) in
+        [("Wave 1 - Descoped", ["Agent A: one", "Agent B: two"].as_slice()), ("Wave 2 - Descoped", &["Agent C: three"])]
+    {
+        let lines: Vec<_> = lines.iter().map(|line| (*line).to_owned()).collect();
+        assert_eq!(with_list("IMPL.md", &text, heading, &lines).unwrap(), text, "the same list");
+        let other = with_list("IMPL.md", &text, heading, &["Agent D: four".into()]).unwrap();
+        assert_eq!(other.matches(heading).count(), 1, "{other}");
+        assert_eq!(with_list("IMPL.md", &other, heading, &lines).unwrap(), text);
+        let none = with_list("IMPL.md", &text, heading, &[]).unwrap();
+        assert!(!none.contains(heading) && Impl::read("IMPL.md", &none).unwrap().reports.len() == 1, "{none}");
+    }
+    assert_eq!(with_list("IMPL.md", &text, "Wave 3 - Descoped", &[]).unwrap(), text);
 }
 
 /// SAW-68, CON-113: the heading is before the block, or is its first line; any dash is accepted.

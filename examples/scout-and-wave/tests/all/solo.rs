@@ -1,5 +1,6 @@
 //! Waves of one agent: no worktree is made for it and nothing is merged, but the gate still runs.
 
+use crate::project::git;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, script_again, turn};
 use crate::stopped::edit;
 use crate::test_run::{DOCUMENT, TestRun};
@@ -286,6 +287,27 @@ async fn what_a_solo_agent_has_written_into_the_document_counts_for_nothing() {
         assert!(Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap().has_plan_of(&planned), "{actions:?}");
         assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
     }
+}
+
+/// SAW-16, SAW-43: an agent has put a link where the document was. A person has to put the document back, and is asked until then.
+/// Nothing is read or written through the link.
+#[tokio::test]
+async fn a_link_in_place_of_the_document_is_not_followed() {
+    let project = project().await;
+    let mut first = alone("A", "a.txt");
+    first.actions.extend([vec!["sh", "-c", "ln -sf ../README.md docs/IMPL-stats.md"], vec!["commit"]]);
+    let (test, reason, _) = first_does(&project, first, vec![]).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    let fixed = json!({ "fixed": { "agents": ["A"] } });
+    let ended = test.unblock(fixed.clone()).await;
+    assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
+    let (question, base) = (test.question().await, project.git(&["rev-parse", "main"]));
+    let said = format!("`{DOCUMENT}` in the staging worktree is no file: put back the one of {}", base.trim());
+    assert_eq!(question.problems.last(), Some(&said));
+    git(Path::new(&question.staging), &["checkout", "-q", base.trim(), "--", DOCUMENT]);
+    is_complete(&test.unblock(fixed).await);
+    assert_eq!(project.file("main", "README.md"), "# Small\n");
+    assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
 }
 
 /// SAW-16, SAW-45: an agent that cannot implement a contract has also made the document unreadable. With the revised contract it

@@ -101,6 +101,39 @@ async fn a_person_who_forgets_to_commit_is_asked_again() {
     assert_eq!(project.file("main", "a.txt"), "by hand\n");
 }
 
+/// SAW-17, SAW-43: a person has left the branch in an agent's worktree. What is there, committed or not, would be left out, so the
+/// person is asked again, also about an agent that was descoped before, and has no report.
+#[tokio::test]
+async fn a_person_who_leaves_the_branch_is_asked_again() {
+    let mut malformed = turn("A", "a.txt");
+    malformed.report["verification"] = json!("all is well");
+    let mut second = turn("B", "b.txt");
+    second.report["status"] = json!("partial");
+    let project = project().await;
+    let turns = [malformed, second.clone(), second];
+    let test = TestRun::new(&project, script(&plan(), &turns)).with_gate(&passing());
+    is_blocked(&project, &test).await;
+    let own = worktree_of_a(&project);
+    git(&own, &["switch", "-q", "--detach"]);
+    std::fs::write(own.join("a.txt"), "by hand\n").unwrap();
+    git(&own, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "By hand"]);
+    let said = "the worktree of `wave1-agent-a` is not on its branch: `git switch wave1-agent-a` there, and commit";
+    for before in [None, Some(json!({ "descope": { "agents": ["A"] } })), Some(json!({ "rerun": { "agents": ["B"] } }))]
+    {
+        if let Some(answer) = before {
+            assert!(matches!(test.unblock(answer).await, Outcome::Waiting { .. }));
+        }
+        let ended = test.unblock(json!({ "fixed": { "agents": ["A", "B"] } })).await;
+        assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
+        assert_eq!(test.question().await.problems.last().unwrap(), said);
+    }
+    let commit = git(&own, &["rev-parse", "HEAD"]);
+    git(&own, &["switch", "-q", "wave1-agent-a"]);
+    git(&own, &["merge", "-q", "--ff-only", commit.trim()]);
+    is_complete(&test.unblock(json!({ "fixed": { "agents": ["A", "B"] } })).await);
+    assert_eq!(project.file("main", "a.txt"), "by hand\n");
+}
+
 /// SAW-43: the wave goes on without an agent. Its lines are not added, and the document says so. An answer that names no agent of
 /// the wave, or all of them, is asked for again.
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::document::{self, Impl};
 use crate::graph::{AgentFailureAnswer, Assignment, Blocked, BlockedQuestion, Executed, Sent, scout_and_wave};
 use crate::handlers::pending::done;
 use crate::handlers::recover::clear_up;
-use crate::handlers::staging::{STAGING, change_document, text_of};
+use crate::handlers::staging::{LONGEST, STAGING, change_document, text_of};
 use crate::handlers::{BlockedAgent, go_to};
 use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::prediction::Facts;
@@ -13,9 +13,11 @@ use crate::protocol::report::{CompletionReport, ReportedCommit, Status, Verifica
 use crate::protocol::state::State;
 use crate::request::Request;
 use interlocking::prelude::*;
-use interlocking::workspaces::{FilePath, in_repository, text_at, touched_paths};
-use interlocking::worktree::{CommitId, FileChange, FileChangeKind, WorktreeEntry};
+use interlocking::workspaces::{FilePath, GitWorkspacesError, in_repository, text_at, touched_paths};
+use interlocking::worktree::{CommitId, FileChange, FileChangeKind, FileError, WorktreeEntry};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path;
 
 impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
     async fn ask(
@@ -148,6 +150,9 @@ async fn undecided(
     Ok(undecided.map(|post| format!("agent {} has not completed its work: name it, too", post.agent)).collect())
 }
 
+/// The state of an agent's work, and its changes.
+type Work = (Facts, Vec<FileChange>);
+
 /// The current work of these agents, after a person has worked on it (SAW-43). The inner error is the reason why it cannot be
 /// used.
 async fn fixed(
@@ -158,14 +163,17 @@ async fn fixed(
     let (wave, size) = (executed.launch.wave, executed.launch.assignments.len());
     let mut reports = Vec::new();
     for letter in agents {
-        let post = Post { wave, agent: letter.clone() };
+        let sent = executed.launch.assignments.iter().find(|sent| sent.post.agent == *letter);
+        let sent = sent.ok_or_else(|| format!("wave {wave} has no agent {letter}"))?;
+        let post = sent.post.clone();
         let before = executed.facts.iter().find(|(known, _)| *known == post).map(|(_, facts)| facts.clone());
-        let found = match executed.launch.only() {
-            Some(only) => Some(in_staging(only, before.as_ref(), cx).await?),
-            None => on_branch(&post, before.map_or(executed.launch.base, |facts| facts.base), cx).await?,
+        let found = match size {
+            1 => in_staging(sent, before.as_ref(), cx).await?,
+            _ => on_branch(sent, executed.launch.base, cx).await?,
         };
-        let Some((facts, changes)) = found else {
-            return Ok(Err(format!("there is no branch `{}`", post.label())));
+        let (facts, changes) = match found {
+            Ok(found) => found,
+            Err(problem) => return Ok(Err(problem)),
         };
         if !facts.uncommitted.is_empty() {
             let files: Vec<_> = facts.uncommitted.iter().map(|file| format!("`{file}`")).collect();
@@ -189,32 +197,51 @@ async fn fixed(
     Ok(Ok(executed))
 }
 
-/// The work on the branch of an agent, if the branch exists, and the state of its worktree, if that exists.
+/// The work on the branch of an agent since it left the history of `base`, at which the wave was launched last, and the state of
+/// its worktree, if that exists.
 async fn on_branch(
-    post: &Post,
+    sent: &Assignment,
     base: CommitId,
-    cx: &Cx<'_, scout_and_wave::blocked_agent>,
-) -> Result<Option<(Facts, Vec<FileChange>)>, NodeError> {
-    let branch = post.branch()?;
+    cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
+) -> Result<Result<Work, String>, NodeError> {
+    let (branch, key) = (sent.post.branch()?, sent.post.key(sent.generation));
+    // The worktrees of this run's agents are in the directory of its staging worktree, each in a directory `KEY-…` there.
+    let directory = cx.worktree_of(STAGING).await?.path().parent().ok_or("the staging worktree is nowhere")?.to_owned();
     in_repository(cx.repository()?, move |repository| {
-        let Some(head) = repository.branch_head(&branch)? else { return Ok(None) };
+        let Some(head) = repository.branch_head(&branch)? else {
+            return Ok(Err(format!("there is no branch `{branch}`")));
+        };
+        let base = repository.merge_base(base, head)?.unwrap_or(base);
         let changes = repository.diff(base, head)?;
-        let is_there = |entry: &WorktreeEntry| entry.branch.as_ref() == Some(&branch) && !entry.is_missing;
+        let is_on_branch = |entry: &WorktreeEntry| entry.branch.as_ref() == Some(&branch);
+        let is_its_own = |entry: &WorktreeEntry| {
+            let name = entry.path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
+            name.and_then(|name| name.rsplit_once('-')).is_some_and(|(of, _)| of == key)
+        };
+        let is_elsewhere = |entry: &WorktreeEntry| !entry.is_missing && is_its_own(entry) && !is_on_branch(entry);
+        // What is there would be left out (SAW-17).
+        if repository.worktrees_in(directory)?.iter().any(is_elsewhere) {
+            return Ok(Err(format!(
+                "the worktree of `{branch}` is not on its branch: `git switch {branch}` there, and commit"
+            )));
+        }
+        let is_there = |entry: &WorktreeEntry| is_on_branch(entry) && !entry.is_missing;
         let uncommitted = match repository.worktrees()?.into_iter().find(is_there) {
             Some(entry) => touched_paths(&repository.open_worktree(entry.path)?.diff_since(head)?),
             None => BTreeSet::new(),
         };
-        Ok(Some((Facts { base, head, touched: touched_paths(&changes), uncommitted }, changes)))
+        Ok(Ok((Facts { base, head, touched: touched_paths(&changes), uncommitted }, changes)))
     })
     .await
 }
 
-/// The work in the staging worktree, where the only agent of a wave works, and a person after it: all of it is committed.
+/// The work in the staging worktree, where the only agent of a wave works, and a person after it: all of it is committed. The inner
+/// error is the reason why it cannot be used.
 async fn in_staging(
     only: &Assignment,
     before: Option<&Facts>,
     cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
-) -> Result<(Facts, Vec<FileChange>), NodeError> {
+) -> Result<Result<Work, String>, NodeError> {
     let (base, document) = (only.base, &only.document);
     let planned = text_at(cx.repository()?, base, document).await?;
     let mut staging = cx.worktree_of(STAGING).await?;
@@ -223,8 +250,16 @@ async fn in_staging(
     let is_agents = before.is_none_or(|Facts { touched, uncommitted, .. }| {
         [touched, uncommitted].iter().any(|files| files.contains(document.as_str()))
     });
-    if let Some(planned) = planned.filter(|_| is_agents) {
-        staging.write_file(document.in_repository(), planned).await?;
+    let there = match planned.filter(|_| is_agents) {
+        Some(planned) => staging.write_file(document.in_repository(), planned).await.map(|()| true),
+        None => staging.read_file(document.in_repository(), LONGEST).await.map(|text| text.is_some()),
+    };
+    match there {
+        Ok(true) => {}
+        Ok(false) | Err(GitWorkspacesError::File(FileError::NotAFile { .. } | FileError::NotADirectory { .. })) => {
+            return Ok(Err(format!("`{document}` in the staging worktree is no file: put back the one of {base}")));
+        }
+        Err(error) => return Err(error.into()),
     }
     let committed = staging.commit(format!("fix: {}, by hand", only.post.label())).await?;
     let head = committed.unwrap_or_else(|| staging.head());
@@ -232,7 +267,7 @@ async fn in_staging(
     changes.retain(|change| change.touched().all(|path| path.to_text() != document.as_str()));
     // If only the document differs, no work was done.
     let head = if changes.is_empty() { base } else { head };
-    Ok((Facts { base, head, touched: touched_paths(&changes), uncommitted: Default::default() }, changes))
+    Ok(Ok((Facts { base, head, touched: touched_paths(&changes), uncommitted: Default::default() }, changes)))
 }
 
 /// The report of work that a person has finished: only facts that git knows.
