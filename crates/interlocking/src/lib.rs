@@ -43,7 +43,7 @@
 //! | `workspaces` | worktrees and clones of a git repository as the workspaces of runs | yes |
 //! | `worktree` | git worktrees, without any graph | yes |
 //! | `sqlite` | the durable journal | no |
-//! | `cli` | the operator's command line, for any graph | no |
+//! | `cli` | the operator's command line, for any graph, with `sqlite` | no |
 //! | `cli-repository` | the same for graphs over a git repository: its options, its directories, stored settings of a run and an account of its results | no |
 //! | `document` | TOML, JSON and YAML files, and YAML blocks of Markdown files, as trees that report mistakes with their positions | no |
 //! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
@@ -196,6 +196,10 @@ struct Readme;
 // The pattern, with compiled examples of code before and after it (PRG-09).
 #[doc = include_str!("../../../docs/book/src/handlers.md")]
 struct Handlers;
+
+#[cfg(all(doctest, feature = "runtime"))]
+#[doc = include_str!("../../../docs/book/src/sessions.md")]
+struct Sessions;
 
 #[cfg(all(doctest, feature = "runtime"))]
 #[doc = include_str!("../../../docs/book/src/graph.md")]

@@ -1,7 +1,9 @@
 use interlocking::prelude::*;
-use interlocking::runtime::journal::{Journal, Letter, LetterBody, MemoryJournal};
+use interlocking::runtime::journal::MemoryJournal;
+use interlocking::runtime::journal::answer::answer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::sync::Arc;
 
 #[derive(Graph, Default)]
@@ -63,18 +65,17 @@ impl LogicHandler<purchase::buy> for Buy {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // With a journal on disk (`SqliteJournal`), another process can post the answer, a week later.
+    // With a journal on disk (`SqliteJournal`), another process can give the answer, a week later.
     let journal = Arc::new(MemoryJournal::new());
     let run = || Run::new(Purchase::default()).with_journal(journal.clone());
 
     let report = run().start(Order { item: "a lamp".into(), dollars: 40 }).await?;
     let Outcome::Waiting { questions } = report.outcome else { return Err("nobody is asked".into()) };
 
-    let answer = LetterBody::Answer {
-        to: questions[0].by.clone(),
-        answer: r#"{"refuse": {"why": "it is dark already"}}"#.into(),
-    };
-    journal.post(&questions[0].run, Letter { key: None, body: answer }).await?;
+    // Checked against the schema of `Decision`.
+    let question = &questions[0];
+    let said = json!({ "refuse": { "why": "it is dark already" } });
+    answer(&*journal, &question.run, &question.by, &said).await?;
 
     let report = run().resume().await?;
     assert_eq!(report.outcome.finished().as_deref(), Some("no a lamp: it is dark already"));
