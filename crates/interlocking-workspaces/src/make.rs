@@ -125,16 +125,21 @@ impl GitRun {
 
     /// Removes every worktree and clone at or below a directory. Git work.
     pub(crate) fn clear(&self, directory: &Path) -> Result<(), GitWorkspacesError> {
-        let repository = &self.settings().repository;
-        let listed = repository.worktrees_in(directory)?;
-        let failed = listed.into_iter().filter(|entry| remove_listed(repository, entry).is_err());
-        let failed = failed.collect::<Vec<_>>();
-        // Only this directory is deleted, not the paths in git's list: an agent can write those.
+        if directory.is_dir() {
+            // A forged `.git` file can keep an entry from being removed: that is tried again once the files are gone.
+            let _ = self.remove_worktrees(directory);
+        }
+        // The agent's links below it are deleted, and not what they lead to.
         delete_directory(directory)?;
-        // Once the files are gone, a forged `.git` file cannot keep an entry from being removed.
+        // Only entries are left. An entry that an agent has forged may name a path that led elsewhere until now.
+        self.remove_worktrees(directory)
+    }
+
+    fn remove_worktrees(&self, directory: &Path) -> Result<(), GitWorkspacesError> {
+        let repository = &self.settings().repository;
         let mut result = Ok(());
-        for entry in &failed {
-            result = result.and(remove_listed(repository, entry));
+        for entry in repository.worktrees_in(directory)? {
+            result = result.and(remove_listed(repository, &entry));
         }
         result
     }

@@ -125,7 +125,25 @@ async fn only_what_lies_in_a_runs_directory_is_deleted_with_it() {
 #[tokio::test]
 async fn what_an_agent_leaves_beside_its_workspace_goes_with_the_run() {
     let project = Project::new();
+    let of_user = project.worktree_of_user();
     let beside = "echo 1 > one; echo 1 > ../file; ln -s / ../link; mkdir ../directory; mkfifo ../pipe";
     agent_does(&project, beside, false).await.unwrap();
-    assert_eq!((project.left(), project.archived()), (vec![], vec![]));
+    assert_eq!((project.left(), project.archived()), (vec![format!("worktree {}", of_user.display())], vec![]));
+    assert_eq!(std::fs::read_to_string(of_user.join("untracked")).unwrap(), "the user's");
+}
+
+/// An agent can write a false path of the user's worktree, too.
+#[tokio::test]
+async fn a_worktree_of_the_user_is_not_deleted_because_of_a_false_entry() {
+    for place in ["$PWD/../../../of-user", "$PWD/../link/of-user"] {
+        let project = Project::new();
+        let of_user = project.worktree_of_user();
+        let command = format!(
+            "echo 1 > one; ln -s ../.. ../link; test -e {place}/untracked || exit 1; \
+             echo \"{place}/.git\" > $(git rev-parse --git-common-dir)/worktrees/of-user/gitdir"
+        );
+        agent_does(&project, &command, false).await.unwrap();
+        assert_eq!(std::fs::read_to_string(of_user.join("untracked")).unwrap(), "the user's", "{place}");
+        assert_eq!(project.left(), [""; 0], "{place}: its entry says that it was of the run, and nothing is there");
+    }
 }

@@ -46,6 +46,14 @@ impl Project {
         self.repository().main_worktree().unwrap().unwrap()
     }
 
+    /// A new linked worktree of the user, with an untracked file.
+    pub(crate) fn worktree_of_user(&self) -> PathBuf {
+        let place = self.place.canonicalize().unwrap().join("of-user");
+        self.git(&["worktree", "add", "-q", "--detach", place.to_str().unwrap()]);
+        std::fs::write(place.join("untracked"), "the user's").unwrap();
+        place
+    }
+
     /// The directory of the runs' worktrees.
     pub(crate) fn runs(&self) -> PathBuf {
         self.place.join("runs")

@@ -53,12 +53,14 @@ impl Repository {
         self.list()
     }
 
-    /// The linked worktrees whose entries say that they lie at or below a directory, which need not exist any more. An
-    /// agent that can write to `.git` can write these entries: do not delete anything at [`WorktreeEntry::path`].
+    /// The linked worktrees that lie at or below a directory, and those that are gone and lay there according to their
+    /// entries. The directory need not exist any more. Links above it are followed; links at it and below it, which an
+    /// agent may have made, and `..` in an entry, which it may have written, do not lead to worktrees elsewhere.
     pub fn worktrees_in(&self, directory: impl AsRef<Path>) -> Result<Vec<WorktreeEntry>, GitError> {
         let (directory, real) = (directory.as_ref(), real(directory.as_ref()));
+        let is_below = |path: &Path| path.starts_with(directory) || path.starts_with(&real);
         let _registration = self.lock_registration()?;
-        self.list_where(|path| path.starts_with(directory) || path.starts_with(&real))
+        self.list_where(|path| is_below(path) && std::fs::canonicalize(path).map_or(true, |at| at.starts_with(&real)))
     }
 
     /// Opens the worktree whose root is at `path`, on the branch that it has checked out.
@@ -108,11 +110,13 @@ impl Repository {
     }
 }
 
-/// The directory's path with links resolved, even if the directory does not exist any more.
+/// The directory's path with the links above it resolved, even if the directory does not exist any more.
 fn real(directory: &Path) -> PathBuf {
-    match (std::fs::canonicalize(directory), directory.parent(), directory.file_name()) {
-        (Ok(real), ..) => real,
-        (Err(_), Some(parent), Some(name)) if !parent.as_os_str().is_empty() => real(parent).join(name),
-        _ => directory.to_owned(),
+    match (directory.parent(), directory.file_name()) {
+        (Some(parent), Some(name)) => {
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            std::fs::canonicalize(parent).unwrap_or_else(|_| real(parent)).join(name)
+        }
+        _ => std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned()),
     }
 }
