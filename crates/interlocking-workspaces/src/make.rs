@@ -75,7 +75,9 @@ impl GitRun {
         if let Err(error) = self.prepare(name, &worktree) {
             // A process of the setup may still be writing there. What stays is removed when the workspace is made again,
             // or at the end of the run.
-            let _ = self.clear(&directory);
+            if let Err(error) = self.clear(&directory) {
+                tracing::warn!(%error, directory = %directory.display(), "a workspace that is not ready cannot be removed");
+            }
             return Err(error);
         }
         Ok(worktree)
@@ -102,8 +104,9 @@ impl GitRun {
     ) -> Result<(), GitWorkspacesError> {
         let was_prepared = self.begin_preparing(name)?;
         if let Err(error) = worktree.reset_to(at) {
-            if was_prepared {
-                let _ = self.end_preparing(name);
+            if was_prepared && let Err(error) = self.end_preparing(name) {
+                let directory = worktree.path().display();
+                tracing::warn!(%error, %directory, "a workspace that cannot be reset counts as not ready");
             }
             return Err(error.into());
         }
@@ -111,7 +114,10 @@ impl GitRun {
         let prepared = self.prepare(name, worktree);
         if prepared.is_err() {
             // As in `make`.
-            let _ = self.retire(name);
+            if let Err(error) = self.retire(name) {
+                let directory = worktree.path().display();
+                tracing::warn!(%error, %directory, "a workspace that is not ready cannot be removed");
+            }
         }
         prepared
     }

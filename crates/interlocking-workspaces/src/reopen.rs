@@ -37,10 +37,15 @@ impl GitRun {
         self.mark_active()?;
         let Some(worktree) = self.open_whole(name)? else { return Ok(()) };
         // A handler of a node that works elsewhere may have been interrupted in this workspace, too.
-        let is_free = worktree.unlock().is_ok();
+        let warn = |error: &dyn std::fmt::Display| {
+            let directory = worktree.path().display();
+            tracing::warn!(%error, %directory, "a workspace cannot be put back, and is made again when a node needs it");
+        };
+        let is_free = worktree.unlock().inspect_err(|error| warn(error)).is_ok();
         let was_prepared = !self.is_being_prepared(name);
         let stands = !interrupted && was_prepared && worktree.head().ok() == Some(commit);
-        let is_put_back = is_free && (stands || self.reset_and_prepare(name, &worktree, commit).is_ok());
+        let put_back = || self.reset_and_prepare(name, &worktree, commit).inspect_err(|error| warn(error));
+        let is_put_back = is_free && (stands || put_back().is_ok());
         if !is_put_back {
             // An agent tampered with it, or its setup failed. Everything that matters is in the commit.
             return self.clear(&self.directory_of(name)?);
@@ -53,10 +58,18 @@ impl GitRun {
     fn open_whole(&self, name: &str) -> Result<Option<Worktree>, GitWorkspacesError> {
         let (directory, branch, repository) =
             (self.directory_of(name)?, self.branch_name(name)?, &self.settings().repository);
+        let warn = |error: &dyn std::fmt::Display| {
+            // Otherwise there is nothing to open.
+            if directory.exists() {
+                let directory = directory.display();
+                tracing::warn!(%error, %directory, "a workspace cannot be opened, and is made again when a node needs it");
+            }
+        };
         if self.is_clone(name) {
-            return Ok(repository.open_clone(&directory, &branch).ok());
+            return Ok(repository.open_clone(&directory, &branch).inspect_err(|error| warn(error)).ok());
         }
-        let Ok(worktree) = repository.open_worktree(&directory) else { return Ok(None) };
+        let opened = repository.open_worktree(&directory).inspect_err(|error| warn(error));
+        let Ok(worktree) = opened else { return Ok(None) };
         let is_on_its_own = worktree.branch() == Some(&branch).filter(|_| !self.wanted(name).is_read_only);
         // A worktree that was being made is locked.
         let is_whole = repository

@@ -99,7 +99,11 @@ impl GitRun {
         let repository = &self.settings().repository;
         let worktrees = repository.worktrees_in(directory)?.into_iter().filter_map(|entry| {
             // A worktree that cannot be reused is removed like any other.
-            pool.retire(&repository.open_worktree(&entry.path).ok()?, Force::EvenIfLocked).ok()
+            let warn = |error: &dyn std::fmt::Display| {
+                tracing::warn!(%error, directory = %entry.path.display(), "a worktree is not reused");
+            };
+            let worktree = repository.open_worktree(&entry.path).inspect_err(|error| warn(error)).ok()?;
+            pool.retire(&worktree, Force::EvenIfLocked).inspect_err(|error| warn(error)).ok()
         });
         Ok(worktrees.collect())
     }
