@@ -8,8 +8,8 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
-use interlocking_agents::program::end_if_abandoned;
-use interlocking_sandbox::{Sandbox, Support};
+use interlocking_agents::program::ProcessTree;
+use interlocking_sandbox::{Confinement, Sandbox, Support};
 use interlocking_worktree::{Setup, SetupError, delete_directory};
 use std::fs;
 use std::io;
@@ -18,12 +18,13 @@ use std::process::{Child, Command};
 use std::sync::atomic::Ordering;
 
 impl GitRun {
-    /// Runs the setup of a workspace in its `place`. When the run is over, or this process is killed, the setup is stopped. Git work.
+    /// Runs the setup of a workspace in its `place`. When the run is over, or this process is killed, the setup is stopped. Every
+    /// process that it has started ends with it. Git work.
     pub(crate) fn set_up(&self, name: &str, setup: &Setup, place: &Path) -> Result<(), GitWorkspacesError> {
         let is_over = || self.0.is_closing.load(Ordering::Acquire);
         let ran = match self.demands_a_sandbox() {
             true => self.set_up_confined(name, setup, place, is_over),
-            false => setup.run_with(place, start_unconfined, is_over).map_err(Into::into),
+            false => run(setup, place, |_| {}, None, is_over).map_err(Into::into),
         };
         match ran {
             Err(GitWorkspacesError::Setup(SetupError::Stopped { .. })) => Err(GitWorkspacesError::RunEnded),
@@ -49,7 +50,9 @@ impl GitRun {
         fs::create_dir_all(&temporary).map_err(failed)?;
         let ran = self.set_up_with(name, setup, place, &temporary, is_over);
         // What cannot be deleted now is deleted before the next setup, or with the run's directory.
-        let _ = delete_directory(&temporary);
+        if let Err(error) = delete_directory(&temporary) {
+            tracing::warn!(%error, directory = %temporary.display(), "a setup's temporary files cannot be deleted");
+        }
         ran
     }
 
@@ -66,16 +69,13 @@ impl GitRun {
             name: name.to_owned(),
             reason: error.to_string(),
         })?;
-        let start_confined = |command: &mut Command| -> io::Result<Child> {
+        let add_variables = |command: &mut Command| {
             command.envs(sandbox.environment());
             if command.get_envs().all(|(variable, _)| variable != "HOME") {
                 command.env("HOME", temporary);
             }
-            // Before this thread is confined, as what ends abandoned programs must not be.
-            end_if_abandoned(command);
-            confinement.enter(|| command.spawn()).map_err(io::Error::other)?
         };
-        Ok(setup.run_with(place, start_confined, is_over)?)
+        Ok(run(setup, place, add_variables, Some(confinement), is_over)?)
     }
 
     /// The sandbox of a workspace, with the program of its setup.
@@ -91,7 +91,22 @@ impl GitRun {
     }
 }
 
-fn start_unconfined(command: &mut Command) -> io::Result<Child> {
-    end_if_abandoned(command);
-    command.spawn()
+fn run(
+    setup: &Setup,
+    place: &Path,
+    add_variables: impl FnOnce(&mut Command),
+    confinement: Option<Confinement>,
+    is_over: impl Fn() -> bool,
+) -> Result<(), SetupError> {
+    // Dropped once the command has ended: ends what the command has left running.
+    let mut tree = None;
+    let start = |command: &mut Command| -> io::Result<Child> {
+        add_variables(command);
+        // The thread that starts programs takes it over.
+        let command = std::mem::replace(command, Command::new(""));
+        let (child, started) = ProcessTree::start(command, confinement)?;
+        tree = Some(started);
+        Ok(child)
+    };
+    setup.run_with(place, start, is_over)
 }

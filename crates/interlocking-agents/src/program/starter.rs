@@ -32,7 +32,23 @@ pub(super) async fn on_starter<T: Send + 'static>(work: impl FnOnce() -> T + Sen
             let _ = sender.send(work());
         }
     }))?;
-    (&mut request.receiver).await.map_err(|_| io::Error::other("the thread that starts programs panicked"))
+    (&mut request.receiver).await.map_err(|_| panicked())
+}
+
+/// Like [`on_starter`], for synchronous code: blocks until the work is done.
+///
+/// # Errors
+///
+/// Those of [`on_starter`].
+pub(super) fn on_starter_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+    let (sender, receiver) = channel();
+    // The receiver waits.
+    send_to_starter(Box::new(move || drop(sender.send(work()))))?;
+    receiver.recv().map_err(|_| panicked())
+}
+
+fn panicked() -> io::Error {
+    io::Error::other("the thread that starts programs panicked")
 }
 
 /// A request to the starter thread. Dropping it cancels work that has not begun, and waits for work that has.

@@ -151,7 +151,14 @@ struct Reading {
 struct Read;
 impl LogicHandler<reading::read> for Read {
     async fn run(&self, (): (), cx: &mut Cx<'_, reading::read>) -> Route<reading::read> {
-        assert!(is_as_new(&cx.workspace()?.path));
+        let place = cx.workspace()?.path;
+        assert!(is_as_new(&place));
+        let ticks = || std::fs::read(place.join("ticks.log")).unwrap_or_default().len();
+        let before = ticks();
+        if before > 0 {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            assert_eq!(ticks(), before, "a process of the setup is still writing");
+        }
         goto!(cx, reading::exit, ())
     }
 }
@@ -161,6 +168,24 @@ fn reading(project: &Project, database: &Path, setup: &str) -> Run<Reading> {
     let workspaces = project.workspaces().with_setup(setup).with_copied_files(["env.log".parse().unwrap()]);
     let run = Run::new(Reading { read: LogicNode(Read) }).with_workspaces(Arc::new(workspaces));
     run.with_journal(Arc::new(SqliteJournal::open(database).unwrap()))
+}
+
+/// Also what has left the setup's process group and its environment.
+#[tokio::test]
+async fn what_a_setup_leaves_running_ends_with_it() {
+    let ticking = "while :; do echo tick >> ticks.log; sleep .02; done";
+    for start in [format!("({ticking})"), format!("setsid env -i PATH=\"$PATH\" sh -c '{ticking}'")] {
+        let project = Project::new();
+        std::fs::write(project.root().join("env.log"), "TOKEN=1\n").unwrap();
+        let setup = format!(
+            "echo built of $(cat env.log) > built.log; {start} > /dev/null 2>&1 & \
+             until test -s ticks.log; do sleep .01; done"
+        );
+        let database = project.runs().with_file_name("journal");
+        let outcome = reading(&project, &database, &setup).start(()).await.unwrap().outcome;
+        assert!(matches!(outcome, Outcome::Finished(())), "{start}: {outcome:?}");
+        assert_eq!(project.left(), [""; 0], "{start}");
+    }
 }
 
 /// To git, the worktree is complete by then, and nothing that changes it was interrupted. What the setup has started ends with its

@@ -2,4 +2,5 @@
 
 pub(crate) mod copied_files;
 mod process;
+mod secrets;
 pub(crate) mod setup;

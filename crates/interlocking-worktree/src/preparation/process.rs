@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::secrets::Secrets;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -32,15 +33,15 @@ pub(crate) enum Ending {
 pub(crate) struct Ended {
     pub(crate) ending: Ending,
     pub(crate) status: ExitStatus,
-    /// The last of its standard output.
+    /// The last of its standard output, without secrets.
     pub(crate) output: String,
-    /// The last of its standard error.
+    /// The last of its standard error, without secrets.
     pub(crate) error: String,
 }
 
 /// Has `start` spawn a command in a process group of its own with empty standard input. Waits until the process and all
-/// processes that hold its output have ended. At the time limit, or once `is_stopped` says so, the process and its
-/// process group are killed.
+/// processes that hold its output have ended. Then, at the time limit, or once `is_stopped` says so, what is left of the
+/// process and its process group is killed.
 ///
 /// # Errors
 ///
@@ -48,23 +49,25 @@ pub(crate) struct Ended {
 pub(crate) fn run(
     command: &mut Command,
     limit: Duration,
+    secrets: &Secrets<'_>,
     start: impl FnOnce(&mut Command) -> io::Result<Child>,
     is_stopped: impl Fn() -> bool,
 ) -> io::Result<Ended> {
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let begun = Instant::now();
     let mut child = start(command)?;
-    let mut output = Printed::on(child.stdout.take().map(OwnedFd::from));
-    let mut error = Printed::on(child.stderr.take().map(OwnedFd::from));
+    let mut output = Printed::on(child.stdout.take().map(OwnedFd::from), secrets);
+    let mut error = Printed::on(child.stderr.take().map(OwnedFd::from), secrets);
     let ending = watch(&child, [&mut output, &mut error], || begun.elapsed() < limit, is_stopped);
+    // The child was not waited for, so no other process or group has its number. Each of the two fails if nothing is
+    // left to kill. The child may have moved to the group of one of its own children.
+    let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
     if !matches!(ending, Ok(Ending::Exited)) {
-        // The child was not waited for, so no other process or group has its number. Each of the two fails if nothing
-        // is left to kill. The child may have moved to the group of one of its own children.
-        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
         let _ = child.kill();
     }
     let status = child.wait();
-    Ok(Ended { ending: ending?, status: status?, output: output.into_text(), error: error.into_text() })
+    let [output, error] = [output, error].map(|printed| printed.into_text(secrets));
+    Ok(Ended { ending: ending?, status: status?, output, error })
 }
 
 /// Reads what the process prints until it has ended, has no time any more, or is stopped. Does not wait for the child.
@@ -121,11 +124,14 @@ struct Printed {
     /// None once all processes have closed their end.
     pipe: Option<File>,
     last: Vec<u8>,
+    /// How many bytes before those that are kept are needed to recognise a secret.
+    spare: usize,
+    is_cut: bool,
 }
 
 impl Printed {
-    fn on(pipe: Option<OwnedFd>) -> Self {
-        Self { pipe: pipe.map(File::from), last: Vec::new() }
+    fn on(pipe: Option<OwnedFd>, secrets: &Secrets<'_>) -> Self {
+        Self { pipe: pipe.map(File::from), last: Vec::new(), spare: secrets.longest(), is_cut: false }
     }
 
     /// Reads what there is. Waits if there is nothing.
@@ -136,10 +142,9 @@ impl Printed {
             Ok(0) => self.pipe = None,
             Ok(count) => {
                 self.last.extend_from_slice(&bytes[..count]);
-                let surplus = self.last.len().saturating_sub(KEPT);
                 // Not for each few bytes.
-                if surplus > KEPT {
-                    self.last.drain(..surplus);
+                if self.last.len() > 2 * (KEPT + self.spare) {
+                    self.cut();
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -148,7 +153,15 @@ impl Printed {
         Ok(())
     }
 
-    fn into_text(self) -> String {
-        String::from_utf8_lossy(&self.last[self.last.len().saturating_sub(KEPT)..]).into_owned()
+    fn cut(&mut self) {
+        let surplus = self.last.len().saturating_sub(KEPT + self.spare);
+        self.is_cut |= surplus > 0;
+        self.last.drain(..surplus);
+    }
+
+    fn into_text(mut self, secrets: &Secrets<'_>) -> String {
+        self.cut();
+        let redacted = secrets.redacted(&self.last, if self.is_cut { self.spare } else { 0 });
+        String::from_utf8_lossy(&redacted[redacted.len().saturating_sub(KEPT)..]).into_owned()
     }
 }

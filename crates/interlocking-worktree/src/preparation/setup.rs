@@ -1,6 +1,7 @@
 //! The user's setup command for a worktree, such as one that fetches dependencies or builds.
 
 use super::process::{self, Ending};
+use super::secrets::Secrets;
 use std::{
     ffi::{OsStr, OsString},
     fmt, io,
@@ -89,15 +90,16 @@ impl Setup {
         }
     }
 
-    /// Adds a variable to its environment, which is otherwise empty. Its value may be a secret, if the command does not
-    /// print it: a [`SetupError`] has what the command has printed.
+    /// Adds a variable to its environment, which is otherwise empty. Its value may be a secret: where the command prints
+    /// it, or a line of it, as it is, a [`SetupError`] has `[redacted]` instead. Values and lines of less than eight bytes
+    /// are shown.
     #[must_use]
     pub fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// Sets the time after which the command and the rest of its process group are killed. The default is ten minutes.
+    /// Sets the time after which the command and its process group are killed. The default is ten minutes.
     #[must_use]
     pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = limit;
@@ -113,8 +115,8 @@ impl Setup {
     }
 
     /// Runs the command in `place` with empty standard input, in a process group of its own. Waits until it and all
-    /// processes that hold its output have ended. At the time limit the command and the group are killed; another process
-    /// that has left the group is not.
+    /// processes that hold its output have ended. Then, or at the time limit, what is left of the group is killed; another
+    /// process that has left the group is not.
     ///
     /// # Errors
     ///
@@ -147,7 +149,8 @@ impl Setup {
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(place);
-        let ended = process::run(&mut command, self.time_limit, start, is_stopped)
+        let secrets = Secrets::of(self.environment.iter().map(|(_, value)| value.as_os_str()));
+        let ended = process::run(&mut command, self.time_limit, &secrets, start, is_stopped)
             .map_err(|error| not_started(error.to_string()))?;
         let (place, output, error) = (place.to_owned(), ended.output, ended.error);
         match ended.ending {

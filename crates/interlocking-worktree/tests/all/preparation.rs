@@ -47,6 +47,16 @@ fn the_values_of_a_setups_variables_are_not_shown() {
     let setup = Setup::new("sh", ["-c", "true"]).with_variable("TOKEN", "a-secret");
     let shown = format!("{setup:?}");
     assert!(shown.contains("TOKEN") && !shown.contains("a-secret"), "{shown}");
+    let place = Place::new();
+    let tests = place.worktree("tests");
+    for script in ["echo its $TOKEN; exit 1", "echo its $TOKEN >&2; exit 1", "echo its $TOKEN; sleep 1000"] {
+        let setup = Setup::new("sh", ["-c", script]).with_variable("PATH", "/usr/bin:/bin");
+        let setup = setup.with_variable("TOKEN", "s3cret-value").with_time_limit(Duration::from_millis(500));
+        let error = setup.run(tests.path()).unwrap_err();
+        for shown in [error.to_string(), format!("{error:?}")] {
+            assert!(shown.contains("its [redacted]") && !shown.contains("s3cret-value"), "{shown}");
+        }
+    }
 }
 
 /// A setup command whose two processes hold `pipe` open and do not end.
@@ -111,6 +121,17 @@ fn a_setup_command_that_has_left_its_own_group_is_killed_at_its_time_limit() {
     let error = setup.with_time_limit(Duration::from_secs(1)).run(tests.path()).unwrap_err();
     assert!(begun.elapsed() < Duration::from_secs(LONG), "it was waited for: {error}");
     assert!(matches!(&error, SetupError::TimedOut { output, .. } if output == "moved"), "{error:?}");
+}
+
+#[test]
+fn a_setup_command_that_has_ended_leaves_no_process_in_its_group() {
+    let place = Place::new();
+    let tests = place.worktree("tests");
+    ended(|pipe| {
+        let script = format!("exec 9> '{}'; sleep 1000 > /dev/null 2>&1 & exit 7", pipe.display());
+        let setup = Setup::new("sh", ["-c", script.as_str()]).with_variable("PATH", "/usr/bin:/bin");
+        setup.run(tests.path()).unwrap_err()
+    });
 }
 
 #[test]
