@@ -7,7 +7,7 @@ use crate::git_run::GitRun;
 use crate::git_workspaces::GitWorkspaces;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunEnd;
-use interlocking_worktree::{BranchName, CommitId, WorktreeEntry};
+use interlocking_worktree::{BranchName, CommitId, WorktreeEntry, open_regular};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -124,12 +124,17 @@ impl LeftoverRun {
     /// What is left of a run; none if there is no run, or a process is working on it.
     fn of(run: GitRun) -> Result<Option<Self>, GitWorkspacesError> {
         let path = run.tree_directory().join(ALIVE);
-        // An agent can replace the file with anything: opening a pipe would block, and what is not a file is not locked
-        // by any process.
-        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
-            return Self::unlocked(run).map(Some);
-        }
-        let Ok(file) = File::open(path) else { return Ok(None) };
+        let file = match open_regular(&path, OpenOptions::new().read(true)) {
+            Ok(file) => file,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            // An agent can replace the file with anything. What is not a file is not locked by any process.
+            Err(_) if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) => {
+                return Self::unlocked(run).map(Some);
+            }
+            Err(error) => return Err(GitWorkspacesError::Directory { path, reason: error.to_string() }),
+        };
         if file.try_lock().is_err() {
             return Ok(None);
         }
@@ -184,10 +189,8 @@ impl GitRun {
             return Ok(());
         }
         let path = self.tree_directory().join(ALIVE);
-        let opened = fs::create_dir_all(self.tree_directory()).and_then(|()| match fs::symlink_metadata(&path) {
-            Ok(found) if !found.is_file() => Err(io::Error::other("it is not a file: delete it")),
-            _ => OpenOptions::new().create(true).append(true).open(&path),
-        });
+        let opened = fs::create_dir_all(self.tree_directory())
+            .and_then(|()| open_regular(&path, OpenOptions::new().read(true).append(true).create(true)));
         let file = opened.map_err(|error| GitWorkspacesError::Directory { path, reason: error.to_string() })?;
         if !lock_for_run(&file) {
             return Err(GitWorkspacesError::LookedAt { run: self.0.names.root.clone() });

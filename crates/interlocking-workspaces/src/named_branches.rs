@@ -6,11 +6,11 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
-use interlocking_worktree::{BranchName, CommitId};
+use interlocking_worktree::{BranchName, CommitId, open_regular};
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The name of the file, in the directory of the root run.
@@ -119,14 +119,10 @@ impl GitRun {
 
     fn noted(&self) -> Result<Vec<Noted>, GitWorkspacesError> {
         let path = self.tree_directory().join(BRANCHES);
-        let is_ours = |found: &fs::Metadata| found.is_file() && found.len() <= MAX_BYTES;
-        let text = match fs::symlink_metadata(&path) {
+        let text = match read_noted(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Ok(found) if !is_ours(&found) => Err(io::Error::other("it is not the file that was written there")),
-            Ok(_) => fs::read_to_string(&path),
-            Err(error) => Err(error),
+            text => text.map_err(|error| unusable(path, &error))?,
         };
-        let text = text.map_err(|error| unusable(path, &error))?;
         let noted = text.lines().filter_map(|line| {
             let (place, branch) = line.split_once(' ')?;
             Some(Noted { place: place.to_owned(), branch: BranchName::new(branch).ok()? })
@@ -142,6 +138,15 @@ impl GitRun {
         let file = OpenOptions::new().write(true).create_new(true).open(&new);
         let written = file.and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| fs::rename(&new, &path));
         written.map_err(|error| unusable(path, &error))
+    }
+}
+
+fn read_noted(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_regular(path, OpenOptions::new().read(true))?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > MAX_BYTES {
+        true => Err(io::Error::other("it is not the file that was written there")),
+        false => Ok(text),
     }
 }
 

@@ -147,3 +147,27 @@ async fn a_worktree_of_the_user_is_not_deleted_because_of_a_false_entry() {
         assert_eq!(project.left(), [""; 0], "{place}: its entry says that it was of the run, and nothing is there");
     }
 }
+
+/// Whatever an agent has put in place of a run's own files, and whether they can be opened: the run is found, or an error.
+#[tokio::test]
+async fn a_run_is_not_hidden_by_what_is_in_place_of_its_files() {
+    let project = Project::new();
+    let run = project.runs().join("gone");
+    std::fs::create_dir_all(&run).unwrap();
+    for (command, refused) in [
+        ("mkfifo .run", None),
+        ("rm .run; ln -s /dev/zero .run", None),
+        ("rm .run; touch .run; mkfifo .branches", Some(".branches: it is not a file: delete it")),
+        ("rm .branches; ln -s /dev/zero .branches", Some(".branches: it is not a file: delete it")),
+        ("rm .branches; truncate -s 17M .branches", Some(".branches: it is not the file that was written there")),
+        ("rm .branches; chmod 0 .run", Some(".run: Permission denied")),
+    ] {
+        let done = std::process::Command::new("sh").args(["-c", command]).current_dir(&run).status().unwrap();
+        assert!(done.success(), "{command}");
+        let found = project.workspaces().leftover_runs().await;
+        match refused.filter(|_| std::fs::File::open(run.join(".run")).is_err() || !command.contains("chmod")) {
+            None => assert_eq!(found.unwrap()[0].run().as_str(), "gone", "{command}"),
+            Some(reason) => assert!(found.unwrap_err().to_string().contains(reason), "{command}"),
+        }
+    }
+}

@@ -115,15 +115,28 @@ pub(crate) fn open_without_waiting(path: &Path) -> std::io::Result<File> {
 /// Opens a file for appending, such as a log. A link is not followed, and a pipe does not block.
 // Opened for reading too: opening a pipe without a reader for writing only fails with an error that does not say why.
 pub(crate) fn open_to_append(path: &Path, creates: bool) -> std::io::Result<File> {
-    let file = without_waiting(File::options().read(true).append(true).create(creates), false).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a file: delete it")) }
+    open_regular(path, File::options().read(true).append(true).create(creates))
 }
 
 /// Opens a file to lock it, and creates it if it does not exist. A link is not followed, and a pipe does not block.
 pub(crate) fn open_to_lock(path: &Path) -> std::io::Result<File> {
-    let mut options = File::options();
-    let file = without_waiting(options.create(true).truncate(false).read(true).write(true), false).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a file: delete it")) }
+    open_regular(path, File::options().create(true).truncate(false).read(true).write(true))
+}
+
+/// Opens a file of a directory in which an agent may write, with these options. A link is not followed, and a pipe does
+/// not block if it is opened for reading too.
+///
+/// # Errors
+///
+/// The system's error, or that it is not a regular file.
+pub fn open_regular(path: impl AsRef<Path>, options: &mut std::fs::OpenOptions) -> std::io::Result<File> {
+    let not_a_file = || std::io::Error::other("it is not a file: delete it");
+    match without_waiting(options, false).open(path.as_ref()) {
+        Ok(file) if file.metadata()?.is_file() => Ok(file),
+        Ok(_) => Err(not_a_file()),
+        Err(_) if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) => Err(not_a_file()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Creates a new file for reading and writing. A link is not followed.
