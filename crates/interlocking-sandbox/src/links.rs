@@ -18,36 +18,83 @@ use std::path::PathBuf;
 /// [`PrepareError::Path`] with the root that does not exist, or the path below a root that cannot be read.
 #[cfg(unix)]
 pub fn links_leading_out(roots: &[PathBuf]) -> Result<Vec<PathBuf>, PrepareError> {
-    use std::os::unix::fs::MetadataExt as _;
+    use crate::deletion::{entries::for_each_entry, is_directory};
+    use rustix::fs::{AtFlags, CWD, FileType, statat};
+    use std::os::unix::ffi::OsStrExt as _;
     struct Linked {
-        names: u64,
+        names: usize,
         found: std::collections::BTreeSet<PathBuf>,
     }
-    let mut linked: HashMap<(u64, u64), Linked> = HashMap::new();
-    // A root may be a symbolic link.
+    let mut linked = HashMap::new();
+    let mut note = |path: PathBuf, found: &rustix::fs::Stat| {
+        let names = usize::try_from(found.st_nlink).unwrap_or(usize::MAX);
+        if names > 1 {
+            let new = || Linked { names, found: std::collections::BTreeSet::new() };
+            // A set, as a file is found twice if a root lies in another root.
+            linked.entry((found.st_dev, found.st_ino)).or_insert_with(new).found.insert(path);
+        }
+    };
     let mut waiting = Vec::new();
     for root in roots {
-        waiting.push(std::fs::canonicalize(root).map_err(|error| unreadable(root, &error))?);
-    }
-    while let Some(path) = waiting.pop() {
-        let Some(metadata) = unless_deleted(&path, std::fs::symlink_metadata(&path))? else { continue };
-        if metadata.is_dir() {
-            waiting.extend(unless_deleted(&path, entries(&path))?.unwrap_or_default());
-        } else if metadata.nlink() > 1 {
-            let entry = linked
-                .entry((metadata.dev(), metadata.ino()))
-                .or_insert_with(|| Linked { names: metadata.nlink(), found: std::collections::BTreeSet::new() });
-            // A set, as a file is found twice if a root lies in another root.
-            entry.found.insert(path);
+        // A root may be a symbolic link, or a file.
+        let path = std::fs::canonicalize(root).map_err(|error| unreadable(root, &error))?;
+        let found = statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW).map_err(std::io::Error::from);
+        match unless_deleted(&path, found)? {
+            Some(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => waiting.push(path),
+            Some(found) => note(path, &found),
+            None => {}
         }
+    }
+    while let Some(directory) = waiting.pop() {
+        let Some(opened) = unless_deleted(&directory, open(&directory))? else { continue };
+        let listed = for_each_entry(&opened, |name, kind| {
+            let path = directory.join(std::ffi::OsStr::from_bytes(name.to_bytes()));
+            let looked = is_directory(&opened, name, kind).and_then(|is_directory| match is_directory {
+                true => Ok(None),
+                false => Ok(Some(statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW)?)),
+            });
+            match looked {
+                Ok(None) => waiting.push(path),
+                Ok(Some(found)) => note(path, &found),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+            Ok(())
+        });
+        unless_deleted(&directory, listed)?;
     }
     let mut leading_out: Vec<PathBuf> = linked
         .into_values()
-        .filter(|linked| (linked.found.len() as u64) < linked.names)
+        .filter(|linked| linked.found.len() < linked.names)
         .filter_map(|linked| linked.found.into_iter().next())
         .collect();
     leading_out.sort();
     Ok(leading_out)
+}
+
+/// Opens a directory whose path may be longer than the system allows: in parts that it does allow.
+#[cfg(unix)]
+fn open(directory: &Path) -> std::io::Result<std::os::fd::OwnedFd> {
+    use rustix::fs::{CWD, Mode, openat};
+    /// The shortest limit of any system, `PATH_MAX` of macOS, less the last name.
+    const LONGEST: usize = 1024 - 256;
+    let mut opened = None;
+    let mut part = PathBuf::new();
+    let open_part = |opened: Option<&std::os::fd::OwnedFd>, part: &Path| match opened {
+        Some(above) => openat(above, part, crate::deletion::DIRECTORY, Mode::empty()),
+        None => openat(CWD, part, crate::deletion::DIRECTORY, Mode::empty()),
+    };
+    for name in directory.components() {
+        part.push(name);
+        if part.as_os_str().len() > LONGEST {
+            opened = Some(open_part(opened.as_ref(), &part)?);
+            part.clear();
+        }
+    }
+    match opened {
+        Some(opened) if part.as_os_str().is_empty() => Ok(opened),
+        opened => Ok(open_part(opened.as_ref(), &part)?),
+    }
 }
 
 /// Returns nothing: programs are not confined on these systems.
@@ -56,12 +103,19 @@ pub fn links_leading_out(_roots: &[PathBuf]) -> Result<Vec<PathBuf>, PrepareErro
     Ok(Vec::new())
 }
 
-/// The result of reading a path; `None` if the path was deleted after it was listed.
+/// The result of reading a path; `None` if what was listed there was deleted or replaced with something else.
 #[cfg(unix)]
 fn unless_deleted<T>(path: &Path, read: std::io::Result<T>) -> Result<Option<T>, PrepareError> {
+    use rustix::io::Errno;
     match read {
         Ok(read) => Ok(Some(read)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error)
+            if [Errno::NOENT, Errno::NOTDIR, Errno::LOOP]
+                .map(|gone| Some(gone.raw_os_error()))
+                .contains(&error.raw_os_error()) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(unreadable(path, &error)),
     }
 }
@@ -69,11 +123,6 @@ fn unless_deleted<T>(path: &Path, read: std::io::Result<T>) -> Result<Option<T>,
 #[cfg(unix)]
 fn unreadable(path: &Path, error: &std::io::Error) -> PrepareError {
     PrepareError::Path { path: path.to_owned(), cause: error.to_string() }
-}
-
-#[cfg(unix)]
-fn entries(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
-    std::fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect()
 }
 
 #[cfg(all(test, unix))]
@@ -120,6 +169,25 @@ mod tests {
         if std::fs::read_dir(&locked).is_err() {
             assert_eq!(named(&[root]), locked);
         }
+    }
+
+    #[test]
+    fn directories_that_are_nested_beyond_the_longest_path_are_searched() {
+        use rustix::fs::{CWD, Mode, linkat, mkdirat, openat};
+        let place = tempfile::tempdir().unwrap();
+        let (root, outside) = (place.path().join("root"), place.path().join("outside"));
+        std::fs::create_dir(&root).unwrap();
+        std::fs::write(&outside, "x").unwrap();
+        let mut directory = openat(CWD, &root, crate::deletion::DIRECTORY, Mode::empty()).unwrap();
+        for _ in 0..3_000 {
+            mkdirat(&directory, "nested", Mode::RWXU).unwrap();
+            directory = openat(&directory, "nested", crate::deletion::DIRECTORY, Mode::empty()).unwrap();
+        }
+        linkat(CWD, &outside, &directory, "link", rustix::fs::AtFlags::empty()).unwrap();
+        let found = links_leading_out(std::slice::from_ref(&root)).unwrap();
+        assert_eq!(found.len(), 1);
+        assert!(found[0].ends_with("nested/nested/link"));
+        crate::deletion::delete_tree(&root).unwrap();
     }
 
     #[test]

@@ -22,7 +22,8 @@ use std::{
     os::fd::{AsFd, AsRawFd as _, OwnedFd},
 };
 
-const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How a directory is opened to list it, without following a link.
+pub const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// How many nested directories are open at once.
 const DEEPEST: usize = 64;

@@ -23,8 +23,7 @@ use rustix::{
     io::Errno,
 };
 
-pub(crate) const DIRECTORY: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+pub(crate) use crate::filesystem::deletion::DIRECTORY;
 
 /// An open directory.
 #[derive(Debug)]

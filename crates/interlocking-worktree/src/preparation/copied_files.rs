@@ -76,9 +76,9 @@ impl Repository {
 }
 
 fn copy(from: &Path, to: &Path, path: &RepositoryPath) -> Result<(), CopyError> {
+    use crate::filesystem::directory::DIRECTORY;
     use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, mkdirat, openat};
     use std::{fs::File, os::fd::OwnedFd};
-    const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
     let doing = || format!("copying {path} to {}", to.display());
     let not_a_file = |root: &Path| CopyError::NotAFile { path: path.clone(), root: root.to_owned() };
     let is_link = |error: rustix::io::Errno| [rustix::io::Errno::LOOP, rustix::io::Errno::NOTDIR].contains(&error);
