@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::program::StopTimeouts;
+
 /// When and how often an agent is reminded that a decision is wanted.
 ///
 /// It is reminded with [`PROMPT`](Self::PROMPT) when
@@ -34,8 +36,8 @@ impl Nudges {
     /// No reminders, and no limit on idle time.
     pub const NONE: Self = Self { idle: None, limit: 0, grace: Self::DEFAULT.grace };
 
-    /// Idle after 60 s without an event; three reminders; 5 s of grace.
-    pub const DEFAULT: Self = Self { idle: Some(Duration::from_secs(60)), limit: 3, grace: Duration::from_secs(5) };
+    /// Idle after 60 s without an event; three reminders; 10 s of grace.
+    pub const DEFAULT: Self = Self { idle: Some(Duration::from_secs(60)), limit: 3, grace: Duration::from_secs(10) };
 
     /// The same with another idle time; `None` for no limit.
     #[must_use]
@@ -49,6 +51,9 @@ impl Nudges {
         Self { limit, ..self }
     }
 }
+
+/// A program that stops in its default time is not dropped meanwhile, and its usage counts.
+const _: () = assert!(Nudges::DEFAULT.grace.as_millis() > StopTimeouts::DEFAULT.longest().as_millis());
 
 impl Default for Nudges {
     fn default() -> Self {

@@ -20,6 +20,9 @@ impl CallLimits {
     pub const NONE: Self = Self { total: None, first_event: None, idle: None };
 }
 
+/// How long it is waited until the killed processes of a tree are gone.
+pub(super) const TREE_END: Duration = Duration::from_secs(2);
+
 /// How long each step of stopping a program may take. After the last step, all that is left of its process tree is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StopTimeouts {
@@ -35,6 +38,11 @@ impl StopTimeouts {
 
     /// SIGKILL at once, without interruption and SIGTERM.
     pub const AT_ONCE: Self = Self { interrupt: Duration::ZERO, terminate: Duration::ZERO };
+
+    /// The longest time from the interruption until it is not waited for the process tree any more.
+    pub(crate) const fn longest(&self) -> Duration {
+        self.interrupt.saturating_add(self.terminate).saturating_add(TREE_END)
+    }
 }
 
 impl Default for StopTimeouts {

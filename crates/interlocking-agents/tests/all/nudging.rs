@@ -208,7 +208,7 @@ async fn an_agent_that_heard_nothing_is_asked_again_from_the_beginning() {
 async fn an_agent_that_does_not_end_by_itself_is_interrupted() {
     let (completion, prompts, took) = peculiar(Manner::Deaf).await;
     assert_eq!(prompts, ["Write.", Nudges::PROMPT]);
-    assert_eq!(took, 65 * SECOND, "with five seconds of grace");
+    assert_eq!(took, 70 * SECOND, "with ten seconds of grace");
     assert_eq!((completion.usage.calls, completion.usage.unpriced_calls), (2, 1));
 }
 

@@ -8,6 +8,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_s
 
 use super::process::{Identity, Process};
 use super::scan::Descendants;
+use crate::program::limits::TREE_END;
 
 /// The maximum number of scans before the found processes are killed. Each scan finds what a process started before the last scan
 /// stopped it, so more than three scans are needed only where processes are started faster than they are stopped.
@@ -17,9 +18,6 @@ const MAX_SCANS: u32 = 200;
 /// A process that waits within the kernel stops only when it leaves the kernel. On a busy machine other processes end all the
 /// while, and no scan is complete.
 const MAX_WAITING_SCANS: u32 = 20;
-
-/// How long killed processes may take to be gone.
-const PATIENCE: Duration = Duration::from_millis(2_000);
 
 /// [Stops](stop) the processes that `find` finds, and kills them.
 pub(super) fn stop_and_kill(
@@ -65,7 +63,7 @@ fn stop(
     (found, failed)
 }
 
-/// Waits until the killed processes are gone, at most [`PATIENCE`]. Returns those that are not.
+/// Waits until the killed processes are gone, at most [`TREE_END`]. Returns those that are not.
 pub(super) fn wait_for(killed: &BTreeSet<Identity>) -> Vec<Identity> {
     let lives = |killed: &&Identity| {
         Process::look(killed.number).is_some_and(|process| process.identity == **killed && process.lives())
@@ -76,7 +74,7 @@ pub(super) fn wait_for(killed: &BTreeSet<Identity>) -> Vec<Identity> {
         if left.is_empty() {
             return left;
         }
-        if waited > PATIENCE {
+        if waited > TREE_END {
             tracing::warn!(processes = left.len(), "processes that were killed do not end");
             return left;
         }
