@@ -153,8 +153,9 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         self
     }
 
-    /// Removes what a run has besides its journal, such as worktrees, after `cancel` has ended it. Called only if no process
-    /// executes the run; a process that executes it reaches [`conclude`](crate::RunSession::conclude) instead.
+    /// Removes what a run has besides its journal, such as worktrees, after `cancel` has ended it, and before `prune` removes it
+    /// from the journal. Called only if no process executes the run; a process that executes it reaches
+    /// [`conclude`](crate::RunSession::conclude) instead.
     #[must_use]
     pub fn with_cleanup<F>(mut self, clean_up: impl Fn(Start) -> F + 'static) -> Self
     where
@@ -235,7 +236,7 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
                 cancel::cancel(read(matches)?, self.name, console, cancel, &self.clean_up).await
             }
             Some(("graph", matches)) => graph::graph(&read(matches)?, table(), console),
-            Some(("prune", matches)) => prune::prune(read(matches)?, console).await,
+            Some(("prune", matches)) => prune::prune(read(matches)?, self.name, console, cancel, &self.clean_up).await,
             Some(("completions", matches)) => {
                 completions::completions(&read(matches)?, self.command(), self.name, console)
             }

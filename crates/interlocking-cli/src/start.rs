@@ -32,6 +32,21 @@ pub struct Start {
     pub console: Console,
 }
 
+impl Start {
+    /// What the clean-up of a run is told that no process executes.
+    pub(crate) fn of_clean_up(
+        program: &'static str,
+        run: RunId,
+        journal: Arc<dyn Journal>,
+        directory: PathBuf,
+        (console, cancel): (&Console, &CancelToken),
+    ) -> Self {
+        let (console, cancel) = (console.clone(), cancel.clone());
+        let (is_resumed, is_retried, accepts_weaker_isolation) = (true, false, false);
+        Self { program, run, is_resumed, is_retried, cancel, journal, directory, accepts_weaker_isolation, console }
+    }
+}
+
 /// No options: for a program that needs none.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct NoArguments {}

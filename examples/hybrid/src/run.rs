@@ -131,7 +131,7 @@ pub enum SetUpError {
 pub struct UnderWay {
     task: Task,
     base: CommitId,
-    /// None if they are to be kept.
+    /// None if they are to be kept, or another process has taken the run up.
     workspaces: Option<GitWorkspaces>,
     started: Elapsed,
 }
@@ -257,6 +257,12 @@ pub async fn take_away(
 }
 
 impl UnderWay {
+    /// At the end of the run, leaves its worktrees alone: another process has taken the run up.
+    #[must_use]
+    pub fn leaving_worktrees(self) -> Self {
+        Self { workspaces: None, ..self }
+    }
+
     /// Makes the end of the run, whose worktrees were removed when it ended. A run that has stopped before its end stays as it
     /// is, to be resumed. `journal` is the run's journal.
     ///

@@ -196,14 +196,17 @@ fn prepare(
             _ => refused,
         }
     })?;
-    session.ready()?;
+    let run = session.ready(run)?;
     Ok(Prepared::new(run, Session { run: session, under_way }))
 }
 
 impl RunSession<Hybrid> for Session {
     async fn conclude(self, report: Report<HybridResult>) -> Result<Ending, CommandError> {
-        let Self { run, under_way } = self;
+        let Self { mut run, mut under_way } = self;
         let start = run.start().clone();
+        if has_ended(&report) && !run.take_back().await {
+            under_way = under_way.leaving_worktrees();
+        }
         let (is_over, usual) = (has_ended(&report), Ending::of(&report)?);
         let (has_failed, next) = (matches!(report.outcome, Outcome::Failed(_)), next(&report, &start.run));
         let ended = under_way.conclude(report, &*start.journal).await.map_err(|error| {
@@ -221,7 +224,7 @@ impl RunSession<Hybrid> for Session {
         let lines = if is_over { summary::lines(&account) } else { Vec::new() };
         let next = next.filter(|_| !account.success);
         let messages = Conclusion { exit, lines, next, left_behind: ended.left_behind };
-        let ending = run.finish(&account, messages, is_over, has_failed)?;
+        let ending = run.finish(&account, messages, is_over, has_failed).await?;
         // The usual lines say what to do with a run that is not over.
         Ok(Ending { summary: is_over.then(String::new), ..ending })
     }

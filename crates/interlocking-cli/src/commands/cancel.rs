@@ -54,18 +54,7 @@ pub(crate) async fn cancel(
     if let (Stop::Cancelled { .. }, Ok(_claim)) = (&stopped, journal.claim(&run).await) {
         let again = format!("`{name} resume {run}{}` tries that again", common.journal.words());
         let (directory, _) = common.journal.directory();
-        let (cancel, console) = (cancel.clone(), console.clone());
-        let start = Start {
-            program: name,
-            run,
-            is_resumed: true,
-            is_retried: false,
-            cancel,
-            journal,
-            directory,
-            accepts_weaker_isolation: false,
-            console,
-        };
+        let start = Start::of_clean_up(name, run, journal, directory, (console, cancel));
         clean_up(start).await.map_err(|error| error.with_exit(Exit::Failed).remedy(again))?;
     }
     Ok(Exit::Done)

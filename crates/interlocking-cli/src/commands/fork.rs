@@ -7,8 +7,9 @@ use crate::exit::Exit;
 use crate::text::count;
 use clap::Args;
 use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::Journal;
 use interlocking_runtime::journal::fork::{self, ForkPoint};
-use interlocking_runtime::journal::{Journal, RunSummary};
+use std::path::Path;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -33,7 +34,7 @@ pub(crate) struct Arguments {
     common: CommonArguments,
 }
 
-pub(crate) async fn fork(arguments: Arguments, name: &str, console: &Console) -> Result<Exit, CommandError> {
+pub(crate) async fn fork(arguments: Arguments, name: &'static str, console: &Console) -> Result<Exit, CommandError> {
     let Arguments { of, at, before, run_id, common } = arguments;
     let journal = common.journal.open()?;
     let point = match (at, before) {
@@ -41,9 +42,19 @@ pub(crate) async fn fork(arguments: Arguments, name: &str, console: &Console) ->
         (None, Some(Named { node, visit, .. })) => ForkPoint::Before { node, visit: visit.unwrap_or(1) },
         (None, None) => ForkPoint::End,
     };
+    let (directory, _) = common.journal.directory();
     let new = match run_id {
-        Some(run) => run,
-        None => free_name(&of, &journal.runs().await.map_err(CommandError::of_journal)?)?,
+        Some(run) => {
+            if journal.load(&run).await.map_err(CommandError::of_journal)?.is_empty() {
+                require_no_facts(&directory, name, &run)?;
+            }
+            run
+        }
+        None => {
+            let runs = journal.runs().await.map_err(CommandError::of_journal)?;
+            let is_free = |free: &RunId| runs.iter().all(|run| run.run != *free);
+            free_name(&of, |free| is_free(free) && require_no_facts(&directory, name, free).is_ok())?
+        }
     };
     let forked = fork::fork(&journal, &of, &point, &new).await.map_err(CommandError::of_fork)?;
     common.print(console, &forked, || format!("{new}\n"))?;
@@ -55,13 +66,21 @@ pub(crate) async fn fork(arguments: Arguments, name: &str, console: &Console) ->
     Ok(Exit::Done)
 }
 
+/// Fails if a run of that name, which was removed, has left the facts of its repository: they are not the fork's.
+#[cfg_attr(not(feature = "repository"), expect(unused_variables, reason = "there are no such facts"))]
+fn require_no_facts(journal: &Path, program: &'static str, run: &RunId) -> Result<(), CommandError> {
+    #[cfg(feature = "repository")]
+    crate::repository::run_file::RunFile::new(journal, program, run).require_absent()?;
+    Ok(())
+}
+
 /// An unused name for a fork.
-fn free_name(of: &RunId, runs: &[RunSummary]) -> Result<RunId, CommandError> {
+fn free_name(of: &RunId, is_free: impl Fn(&RunId) -> bool) -> Result<RunId, CommandError> {
     for nth in 1_u32.. {
         let ending = if nth == 1 { "-fork".to_owned() } else { format!("-fork-{nth}") };
         let kept: String = of.as_str().chars().take(RunId::MAX_LENGTH - ending.len()).collect();
         let name: RunId = format!("{}{ending}", kept.trim_end_matches('-')).parse()?;
-        if runs.iter().all(|run| run.run != name) {
+        if is_free(&name) {
             return Ok(name);
         }
     }

@@ -1,13 +1,18 @@
 //! `prune`: removes old runs.
 
 use crate::arguments::CommonArguments;
+use crate::cli::ClearUp;
 use crate::console::{Console, Style};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::start::Start;
 use crate::text::count;
 use clap::Args;
+use interlocking_runtime::CancelToken;
+use interlocking_runtime::journal::Journal;
 use interlocking_sqlite::Retention;
 use serde_json::json;
+use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -32,7 +37,13 @@ pub(crate) struct Arguments {
     common: CommonArguments,
 }
 
-pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exit, CommandError> {
+pub(crate) async fn prune(
+    arguments: Arguments,
+    name: &'static str,
+    console: &Console,
+    cancel: &CancelToken,
+    clean_up: &ClearUp,
+) -> Result<Exit, CommandError> {
     let Arguments { older_than, keep_last, unfinished, dry_run, common } = arguments;
     let mut retention = Retention::new();
     if let Some(age) = older_than {
@@ -50,7 +61,21 @@ pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exi
     if unfinished {
         retention = retention.include_unfinished();
     }
-    let journal = common.journal.open()?;
+    let journal = Arc::new(common.journal.open()?);
+    let mut exit = Exit::Done;
+    if !dry_run {
+        let (directory, _) = common.journal.directory();
+        for run in journal.would_prune(retention.clone()).await.map_err(CommandError::of_journal)?.runs {
+            // A run that a process has taken up in the meantime is not removed.
+            let Ok(_claim) = journal.claim(&run).await else { continue };
+            let start = Start::of_clean_up(name, run.clone(), journal.clone(), directory.clone(), (console, cancel));
+            if let Err(error) = clean_up(start).await {
+                // The run is removed all the same: what is in its way may stay there for good.
+                console.line(Style::Bad, &format!("error: not all that {run} has made could be removed: {error}"));
+                exit = Exit::Output;
+            }
+        }
+    }
     let pruned = match dry_run {
         true => journal.would_prune(retention).await,
         false => journal.prune(retention).await,
@@ -63,5 +88,5 @@ pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exi
         let line = if dry_run { format!("{runs} would be removed") } else { format!("{runs} removed") };
         console.line(Style::Good, &line);
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }

@@ -1,6 +1,6 @@
 //! The account of a run over a repository: as JSON for the next program, and as lines for people.
 
-use super::directories::ResultFile;
+use super::directories::{ResultFile, write_whole};
 use super::run::{Remembered, RepositoryRun};
 use crate::console::Style;
 use crate::ending::Ending;
@@ -10,7 +10,6 @@ use crate::text::{count, quoted};
 use interlocking_agents::{Ledger, Usage};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::{Outcome, Report};
-use interlocking_sqlite::private;
 use interlocking_worktree::{CommitId, CommitRecord, Repository};
 use serde::Serialize;
 use std::fmt::Write;
@@ -161,15 +160,15 @@ impl<R> Account<R> {
 
 impl<M: Remembered> RepositoryRun<M> {
     /// Ends the run in this process: prints the account and writes it to the files that the user names. If the run `is_over`,
-    /// removes its directories unless the user keeps them; otherwise prints where they are. Keeps the agents' sessions of a run
-    /// that `has_failed`.
+    /// removes its directories unless the user keeps them, or another process has [taken the run up](Self::take_back); otherwise
+    /// prints where they are. Keeps the agents' sessions of a run that `has_failed`.
     ///
     /// # Errors
     ///
     /// [`CommandError`] if the result cannot be serialized. If a file cannot be written or a directory not removed, that is
     /// printed, the rest is done all the same, and the program ends with [`Exit::Output`].
-    pub fn finish<R: Serialize>(
-        self,
+    pub async fn finish<R: Serialize>(
+        mut self,
         account: &Account<R>,
         conclusion: Conclusion,
         is_over: bool,
@@ -182,7 +181,7 @@ impl<M: Remembered> RepositoryRun<M> {
         let kept = (is_over && self.keeps()).then(|| directory.join("result.json"));
         let files = self.result.iter().map(ResultFile::to_path).chain(kept);
         let written = files.map(|path| {
-            let written = private::write_file(&path, &text);
+            let written = write_whole(&path, &text);
             written.map_err(|error| CommandError::from(error).at(path.display().to_string()))
         });
         let mut done: Vec<Result<(), CommandError>> = written.collect();
@@ -195,7 +194,13 @@ impl<M: Remembered> RepositoryRun<M> {
             if let Some(next) = next.filter(|_| can_go_on) {
                 console.line(Style::Plain, &next);
             }
-            done.push(self.remove_or_keep(left_behind.is_some(), has_failed));
+            match self.take_back().await {
+                true => done.push(self.remove_or_keep(left_behind.is_some(), has_failed)),
+                false => {
+                    let why = self.left_alone.as_deref().unwrap_or_default();
+                    console.line(Style::Plain, &format!("Kept        {}: {why}", directory.display()));
+                }
+            }
         } else {
             console.line(Style::Plain, &format!("Worktrees   {}", directory.display()));
         }

@@ -6,7 +6,7 @@ use interlocking_core::run_id::RunId;
 use interlocking_sqlite::private;
 use interlocking_worktree::Repository;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The directories of a run. All paths are absolute.
@@ -106,6 +106,23 @@ impl ResultFile {
     }
 }
 
+/// Writes a file that only its owner can access. A regular file is replaced as a whole, so that a reader finds the old contents or
+/// the new ones.
+pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let is_replaced = match fs::symlink_metadata(path) {
+        Ok(found) => found.is_file(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    let directory = path.parent().filter(|_| is_replaced);
+    // The directory may be one in which the user can write this file only.
+    let beside =
+        directory.and_then(|directory| tempfile::Builder::new().prefix(".result-").tempfile_in(directory).ok());
+    let Some(mut beside) = beside else { return private::write_file(path, text) };
+    beside.write_all(text.as_bytes()).and_then(|()| beside.as_file().sync_all())?;
+    beside.persist(path)?;
+    Ok(())
+}
+
 impl Drop for ResultFile {
     fn drop(&mut self) {
         let is_empty = |metadata: fs::Metadata| metadata.is_file() && metadata.len() == 0;
@@ -113,5 +130,29 @@ impl Drop for ResultFile {
             // An empty file that stays does no harm.
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_regular_file_is_replaced_and_another_is_written_to() {
+        let place = tempfile::tempdir().unwrap();
+        let (path, other) = (place.path().join("result.json"), place.path().join("other"));
+        fs::write(&path, "old").unwrap();
+        fs::hard_link(&path, &other).unwrap();
+        write_whole(&path, "new").unwrap();
+        assert_eq!([&path, &other].map(|path| fs::read_to_string(path).unwrap()), ["new", "old"]);
+        #[cfg(unix)]
+        {
+            let link = place.path().join("link");
+            std::os::unix::fs::symlink(&other, &link).unwrap();
+            write_whole(&link, "new").unwrap();
+            assert_eq!(fs::read_to_string(&other).unwrap(), "new");
+            assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        }
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), if cfg!(unix) { 3 } else { 2 });
     }
 }

@@ -6,8 +6,34 @@ use super::run_file::remove_directory;
 use crate::console::Style;
 use crate::error::CommandError;
 use crate::start::Start;
+use interlocking_runtime::journal::JournalError;
+use interlocking_runtime::run::claim_ended;
+use std::time::Duration;
 
 impl<M: Remembered> RepositoryRun<M> {
+    /// Keeps other processes from the run, which this process has executed to its end, while its worktrees and directories are
+    /// removed. Returns false if another process has retried or resumed it since: what the run has is then for that process to
+    /// remove. [`finish`](Self::finish) calls this; a program that removes worktrees before that calls it first.
+    pub async fn take_back(&mut self) -> bool {
+        if self.claim.is_some() || self.left_alone.is_some() {
+            return self.left_alone.is_none();
+        }
+        let taken_up = || Some("another process has taken the run up".to_owned());
+        self.left_alone = match claim_ended(&*self.start.journal, &self.start.run).await {
+            Ok(claim) => {
+                self.claim = claim;
+                match Facts::<M>::find(&self.start) {
+                    Ok(Some(found)) if found.set_ups != self.facts.set_ups => taken_up(),
+                    Ok(_) => None,
+                    Err(error) => Some(error.to_string()),
+                }
+            }
+            Err(JournalError::Held { .. }) => taken_up(),
+            Err(error) => Some(error.to_string()),
+        };
+        self.left_alone.is_none()
+    }
+
     /// Removes the directory of a run that is over; prints where the directory is instead if the user keeps it or if worktrees
     /// could not be removed. Keeps the agents' sessions if the run has failed and `may_be_retried`.
     pub(super) fn remove_or_keep(mut self, is_left_behind: bool, may_be_retried: bool) -> Result<(), CommandError> {
@@ -35,12 +61,23 @@ impl<M: Remembered> RepositoryRun<M> {
     /// [`CommandError`] if something cannot be removed.
     pub async fn abandon<F: Future<Output = ()>>(self, undo: impl FnOnce() -> F) -> Result<(), CommandError> {
         let Before { known, records } = &self.before;
-        // A process that executes the run has taken over its directories and its facts.
-        let Ok(_claim) = self.start.journal.claim(&self.start.run).await else { return Ok(()) };
-        let has_begun = self.start.journal.load(&self.start.run).await.map_or(true, |known| known.len() != *records);
-        if has_begun {
-            return Ok(());
-        }
+        let (journal, run) = (&self.start.journal, &self.start.run);
+        let mut further_attempts = 0..40;
+        let _claim = loop {
+            let claimed = journal.claim(run).await;
+            // A process that executes the run has taken over its directories and its facts.
+            if journal.load(run).await.map_err(CommandError::of_journal)?.len() != *records {
+                return Ok(());
+            }
+            match claimed {
+                Ok(claim) => break claim,
+                // Another process may hold the run for as long as it takes to be refused.
+                Err(JournalError::Held { .. }) if further_attempts.next().is_some() => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                Err(error) => return Err(CommandError::of_journal(error)),
+            }
+        };
         if self.is_fresh() {
             undo().await;
             remove_directory(&self.facts.removed)?;
@@ -51,19 +88,20 @@ impl<M: Remembered> RepositoryRun<M> {
         }
     }
 
-    /// The run that was cancelled while no process executed it; `None` if the run has nothing on disk.
+    /// The run that was cancelled while no process executed it, or is about to be removed from the journal; `None` if the run has
+    /// nothing on disk.
     ///
     /// # Errors
     ///
     /// [`CommandError`] if the run's file of facts cannot be read.
     pub fn cancelled(start: Start) -> Result<Option<Self>, CommandError> {
         let Some(facts) = Facts::find(&start)?.filter(|facts: &Facts<M>| facts.is_there) else { return Ok(None) };
-        let (result, named_script, unready) = Default::default();
+        let (result, named_script, made, claim, left_alone) = Default::default();
         let before = Before { known: Some(Box::new(facts.clone())), records: 0 };
-        Ok(Some(Self { start, facts, result, named_script, before, unready }))
+        Ok(Some(Self { start, facts, result, named_script, before, made, claim, left_alone }))
     }
 
-    /// Removes what is left of a cancelled run after the program has removed its worktrees, and prints which worktrees are
+    /// Removes what is left of such a run after the program has removed its worktrees, and prints which worktrees are
     /// `left_behind`.
     ///
     /// # Errors

@@ -7,10 +7,11 @@ use super::run_file::RunFile;
 use crate::error::CommandError;
 use crate::start::Start;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{Entry, Origin};
+use interlocking_runtime::journal::{Entry, JournalError, Origin, RunSummary};
 use interlocking_worktree::CommitId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The stored facts of a run. All paths are absolute.
@@ -19,6 +20,9 @@ use std::path::PathBuf;
 pub(crate) struct Facts<M> {
     /// Whether the run has directories on disk. They are removed when the run is over; a fork has none until it is resumed.
     pub(crate) is_there: bool,
+    /// How many processes have set the run up. By this a process knows whether another has taken the run up since.
+    #[serde(default)]
+    pub(crate) set_ups: u64,
     /// The run's own directory.
     pub(crate) directory: PathBuf,
     /// The directory that is removed when the run is over: the run's own directory, or the temporary one that was made for it.
@@ -43,6 +47,30 @@ pub(crate) struct Facts<M> {
     pub(crate) own: M,
 }
 
+/// The runs whose files the runs of the journal are resumed by: their own, or those of the runs from which they were forked.
+fn needed_files(start: &Start, runs: &[RunSummary]) -> BTreeSet<RunId> {
+    let origins: BTreeMap<&RunId, &RunId> = runs
+        .iter()
+        .filter_map(|summary| match &summary.origin {
+            Some(Origin::Fork { of, .. }) => Some((&summary.run, of)),
+            _ => None,
+        })
+        .collect();
+    let needed = runs.iter().map(|summary| {
+        let has_none = |run: &&RunId| !RunFile::new(&start.directory, start.program, run).path().exists();
+        let mut run = &summary.run;
+        // The bound stops a circle, of a fork of a fork that took the name of a run that was removed.
+        for _ in runs {
+            match origins.get(run).filter(|_| has_none(&run)) {
+                Some(of) => run = of,
+                None => break,
+            }
+        }
+        run.clone()
+    });
+    needed.collect()
+}
+
 /// The file of the run that is started or resumed.
 pub(crate) fn file(start: &Start) -> RunFile {
     RunFile::new(&start.directory, start.program, &start.run)
@@ -52,7 +80,8 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
     /// Reads the facts of a run that is resumed; for a fork without facts, those of the run from which it was forked.
     pub(crate) async fn read(start: &Start) -> Result<Self, CommandError> {
         let (mut run, program) = (start.run.clone(), start.program);
-        loop {
+        let mut seen = BTreeSet::new();
+        while seen.insert(run.clone()) {
             let found: Option<Self> = RunFile::new(&start.directory, program, &run).read()?;
             if let Some(found) = found {
                 return Ok(if run == start.run { found } else { found.for_fork() });
@@ -63,18 +92,13 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
                 _ => break,
             }
         }
-        let file = RunFile::new(&start.directory, program, &run).path();
+        let file = RunFile::new(&start.directory, program, &run);
         let of = if run == start.run { String::new() } else { format!(", a fork of `{run}`,") };
         let what = format!(
             "`{}`{of} cannot be resumed: the file that records its repository and directories is gone",
             start.run
         );
-        let remedy = format!(
-            "bring the file back from a copy of the journal's directory, or start it again; `{program} show {}` tells what \
-             it did",
-            start.run
-        );
-        Err(CommandError::new(what).at(file.display().to_string()).remedy(remedy))
+        Err(CommandError::new(what).at(file.path().display().to_string()).remedy(file.remedy(&start.run)))
     }
 
     /// The facts of the run itself, which may be over; `None` if there are none.
@@ -82,12 +106,23 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
         file(start).read()
     }
 
-    /// Removes the facts of runs that are over and have been removed from the journal.
+    /// Removes the facts of runs that are over and have been removed from the journal, unless a fork needs them.
     pub(crate) async fn forget_removed(start: &Start) -> Result<(), CommandError> {
-        for file in RunFile::all(&start.directory, start.program)? {
-            let found = file.read::<Self>();
-            let is_over = found.is_ok_and(|found| found.is_some_and(|found| !found.is_there));
-            if is_over && start.journal.load(file.run()).await.map_err(CommandError::of_journal)?.is_empty() {
+        let is_over =
+            |file: &RunFile| file.read::<Self>().is_ok_and(|found| found.is_some_and(|found| !found.is_there));
+        let files = RunFile::all(&start.directory, start.program)?.into_iter().filter(is_over);
+        // A run that cannot be read does not keep another from beginning.
+        let Ok(runs) = start.journal.runs().await else { return Ok(()) };
+        let needed = needed_files(start, &runs);
+        for file in files.filter(|file| !needed.contains(file.run())) {
+            // Another process may be about to begin a run of that name.
+            let claimed = match start.journal.claim(file.run()).await {
+                Err(JournalError::Held { .. }) => continue,
+                claimed => claimed,
+            };
+            let _claim = claimed.map_err(CommandError::of_journal)?;
+            let is_removed = start.journal.load(file.run()).await.map_err(CommandError::of_journal)?.is_empty();
+            if is_removed && is_over(&file) {
                 file.forget()?;
             }
         }

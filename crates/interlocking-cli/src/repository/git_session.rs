@@ -91,7 +91,7 @@ impl<M: Remembered> RepositoryRun<M> {
         }
         self.refuse_elsewhere().await?;
         let run = run.with_roles(roles).with_workspaces(Arc::new(workspaces.clone()));
-        self.ready()?;
+        let run = self.ready(run)?;
         Ok(Prepared::new(run, GitSession::<G, M> { run: self, workspaces, judge }))
     }
 
@@ -114,7 +114,7 @@ impl<M: Remembered> RepositoryRun<M> {
         .remedy("name another branch, or one that does not exist: it is made there by what lands, for you to merge"))
     }
 
-    /// Removes what is left of a run that `cancel` has ended while no process executed it: pass this function to
+    /// Removes what is left of a run that `cancel` or `prune` ends while no process executes it: pass this function to
     /// [`Cli::with_cleanup`](crate::Cli::with_cleanup).
     ///
     /// # Errors
@@ -158,8 +158,9 @@ struct GitSession<G: Graph, M: Remembered> {
 
 impl<G: Graph, M: Remembered> RunSession<G> for GitSession<G, M> {
     async fn conclude(self, report: Report<G::Output>) -> Result<Ending, CommandError> {
-        let Self { run, workspaces, judge } = self;
+        let Self { mut run, workspaces, judge } = self;
         let is_over = has_ended(&report);
+        let is_to_be_gone = is_over && run.take_back().await && !run.keeps();
         let exit = match &report.outcome {
             Outcome::Finished(output) => judge(output),
             other => Exit::of_outcome(other.name()),
@@ -171,7 +172,6 @@ impl<G: Graph, M: Remembered> RunSession<G> for GitSession<G, M> {
             None => return Err(CommandError::new("it is not known where the run began").with_exit(Exit::Failed)),
         };
         let after = landed(&run, &repository).await?.unwrap_or(before);
-        let is_to_be_gone = is_over && !run.keeps();
         let left = if is_to_be_gone { workspaces.leftover_of(&run.start.run).await? } else { None };
         let left_behind = left.map(|left| left.directory().display().to_string());
         let is_interrupted = !is_over || matches!(report.outcome, Outcome::Cancelled);
@@ -187,7 +187,7 @@ impl<G: Graph, M: Remembered> RunSession<G> for GitSession<G, M> {
             lines.push((Style::Plain, format!("{advance}.\n{work}{apart}{}", account.cost())));
         }
         let conclusion = Conclusion { exit, lines, next: None, left_behind };
-        run.finish(&account, conclusion, is_over, has_failed)
+        run.finish(&account, conclusion, is_over, has_failed).await
     }
 
     async fn abandon(self) -> Result<(), CommandError> {

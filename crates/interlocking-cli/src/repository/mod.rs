@@ -44,7 +44,7 @@
 
 mod options;
 mod directories;
-mod run_file;
+pub(crate) mod run_file;
 mod facts;
 mod run;
 mod agents;

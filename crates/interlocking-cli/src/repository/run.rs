@@ -8,6 +8,8 @@ use crate::console::Style;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::start::Start;
+use interlocking_core::graph::Graph;
+use interlocking_runtime::Run;
 use interlocking_runtime::journal::Claim;
 use interlocking_sqlite::private;
 use interlocking_worktree::{BranchName, CommitId, Repository};
@@ -19,8 +21,9 @@ use std::path::{Path, PathBuf};
 /// program's own facts `M`.
 ///
 /// A program that sets a run up calls [`begin`](Self::begin) or [`resume`](Self::resume), and [`ready`](Self::ready) once nothing
-/// more can keep the run from starting. Until then no other process can begin or resume a run of that name. If the value is dropped
-/// before `ready`, it removes the directories that it has made, and the file of the result if it has made that.
+/// more can keep the run from starting. From then on until this process has executed the run, no other process can begin or resume
+/// a run of that name. If the value is dropped before `ready`, it removes the directories that it has made, and the file of the
+/// result if it has made that.
 pub struct RepositoryRun<M: Remembered = ()> {
     pub(super) start: Start,
     pub(super) facts: Facts<M>,
@@ -30,8 +33,12 @@ pub struct RepositoryRun<M: Remembered = ()> {
     pub(super) named_script: Option<PathBuf>,
     /// The state of the run before this process changed anything.
     pub(super) before: Before<M>,
-    /// What this process has made and holds until the run is ready.
-    pub(super) unready: Option<Unready>,
+    /// The directories that this process has made, until the run is ready.
+    pub(super) made: Option<Directories>,
+    /// Keeps other processes from the run, until its executor gets it and while its directories are removed.
+    pub(super) claim: Option<Claim>,
+    /// At the run's end: why its directories are not for this process to remove.
+    pub(super) left_alone: Option<String>,
 }
 
 /// A value that a program stores for a run.
@@ -45,13 +52,6 @@ pub(super) struct Before<M> {
     pub(super) known: Option<Box<Facts<M>>>,
     /// The number of the run's records.
     pub(super) records: usize,
-}
-
-pub(super) struct Unready {
-    /// The directories that were created.
-    made: Option<Directories>,
-    /// Claims the run until it is ready, so that no other process begins or resumes it at the same time.
-    _claim: Claim,
 }
 
 impl<M: Remembered> RepositoryRun<M> {
@@ -93,7 +93,7 @@ impl<M: Remembered> RepositoryRun<M> {
     ) -> Result<Self, CommandError> {
         let (agents, land_on) = (options.agent_options()?.unwrap_or_default(), options.landing_branch()?);
         Facts::<M>::forget_removed(&start).await?;
-        // Before the claim, too: a process whose run of that name is ready is about to claim it for the executor.
+        // Before the claim, too: while another process executes the run, its name is taken all the same.
         refuse_taken(&start).await?;
         let claim = start.journal.claim(&start.run).await.map_err(CommandError::of_journal)?;
         refuse_taken(&start).await?;
@@ -109,6 +109,7 @@ impl<M: Remembered> RepositoryRun<M> {
         let made = Directories::make(start.program, &location, &start.run)?;
         let facts = Facts {
             is_there: true,
+            set_ups: 0,
             directory: made.own.clone(),
             removed: made.removed.clone(),
             target_directory: made.target.clone(),
@@ -129,7 +130,9 @@ impl<M: Remembered> RepositoryRun<M> {
             result,
             named_script: options.script.clone(),
             before: Before { known: None, records: 0 },
-            unready: Some(Unready { made: Some(made), _claim: claim }),
+            made: Some(made),
+            claim: Some(claim),
+            left_alone: None,
         };
         run.make_agents_directory()?;
         Ok(run)
@@ -164,8 +167,8 @@ impl<M: Remembered> RepositoryRun<M> {
         };
         facts.result = result.as_ref().map(ResultFile::to_path);
         let before = Before { known: known.map(Box::new), records };
-        let unready = Some(Unready { made, _claim: claim });
-        let run = Self { start, facts, result, named_script: options.script.clone(), before, unready };
+        let (named_script, claim, left_alone) = (options.script.clone(), Some(claim), None);
+        let run = Self { start, facts, result, named_script, before, made, claim, left_alone };
         run.make_agents_directory()?;
         Ok(run)
     }
@@ -245,19 +248,24 @@ impl<M: Remembered> RepositoryRun<M> {
         &mut self.facts.own
     }
 
-    /// Stores the run's facts, once nothing more can keep the run from starting.
+    /// Stores the run's facts, once nothing more can keep the run from starting. `run` is the run to be executed: with the right to
+    /// execute it, which this process has had since it began or resumed it.
     ///
     /// # Errors
     ///
     /// [`CommandError`] if the facts cannot be written.
-    pub fn ready(&mut self) -> Result<(), CommandError> {
+    pub fn ready<G: Graph>(&mut self, run: Run<G>) -> Result<Run<G>, CommandError> {
         let file = file(&self.start);
+        self.facts.set_ups += 1;
         match self.start.is_resumed {
             false => file.write_new(&self.facts)?,
             true => file.replace(&self.facts)?,
         }
-        self.unready = None;
-        Ok(())
+        self.made = None;
+        Ok(match self.claim.take() {
+            Some(claim) => run.with_claim(claim),
+            None => run,
+        })
     }
 }
 
@@ -288,8 +296,8 @@ fn branch_of(repository: &Repository, named: Option<&str>) -> Result<(String, Co
 
 impl<M: Remembered> Drop for RepositoryRun<M> {
     fn drop(&mut self) {
-        // The claim is held until the directories are removed: the next process of that name makes the same ones.
-        let Some(Unready { made: Some(made), _claim }) = self.unready.take() else { return };
+        // The claim is dropped after this: the next process of that name makes the same directories.
+        let Some(made) = self.made.take() else { return };
         let mut removed = remove_directory(&made.removed);
         if self.before.known.is_none() {
             removed = removed.and(file(&self.start).clear());

@@ -10,30 +10,41 @@ use serde::de::DeserializeOwned;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use thiserror::Error;
 
 /// The paths of a run's value and directory.
 #[derive(Clone, Debug)]
 pub(crate) struct RunFile {
     /// The program's own directory beside the journal.
     all: PathBuf,
+    program: &'static str,
     run: RunId,
+}
+
+/// The file is there, but does not have a value of this version of the program.
+#[derive(Debug, Error)]
+#[error("the facts of run `{run}` cannot be read: another version may have written them")]
+struct Unreadable {
+    run: RunId,
+    source: serde_json::Error,
 }
 
 impl RunFile {
     /// The paths for a run of `program`, whose journal is in `journal`.
-    pub(crate) fn new(journal: &Path, program: &str, run: &RunId) -> Self {
-        Self { all: journal.join(program), run: run.clone() }
+    pub(crate) fn new(journal: &Path, program: &'static str, run: &RunId) -> Self {
+        Self { all: journal.join(program), program, run: run.clone() }
     }
 
     /// The paths of all runs of `program` that have a value.
-    pub(crate) fn all(journal: &Path, program: &str) -> io::Result<Vec<Self>> {
-        let mut runs = Vec::new();
-        let entries = match fs::read_dir(journal.join(program)) {
+    pub(crate) fn all(journal: &Path, program: &'static str) -> Result<Vec<Self>, CommandError> {
+        let (mut runs, directory) = (Vec::new(), journal.join(program));
+        let unreadable = |error| CommandError::from(error).at(directory.display().to_string()).with_exit(Exit::Journal);
+        let entries = match fs::read_dir(&directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(runs),
-            entries => entries?,
+            entries => entries.map_err(unreadable)?,
         };
         for entry in entries {
-            let name = entry?.file_name();
+            let name = entry.map_err(unreadable)?.file_name();
             let run = name.to_str().and_then(|name| name.strip_suffix(".json"));
             let run = run.and_then(|run| run.parse().ok());
             runs.extend(run.map(|run| Self::new(journal, program, &run)));
@@ -66,10 +77,22 @@ impl RunFile {
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, CommandError> {
         let read = match fs::read(self.path()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            bytes => bytes.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?)),
+            bytes => bytes.map_err(CommandError::from),
         };
-        read.map(Some)
-            .map_err(|error| CommandError::from(error).at(self.path().display().to_string()).with_exit(Exit::Journal))
+        let read = read.and_then(|bytes| {
+            serde_json::from_slice(&bytes).map_err(|source| {
+                CommandError::from(Unreadable { run: self.run.clone(), source }).remedy(self.remedy(&self.run))
+            })
+        });
+        read.map(Some).map_err(|error| error.at(self.path().display().to_string()).with_exit(Exit::Journal))
+    }
+
+    /// What the user can do if the file that `resumed` is resumed by is gone, or cannot be used.
+    pub(crate) fn remedy(&self, resumed: &RunId) -> String {
+        format!(
+            "bring the file back from a copy of the journal's directory, or start it again; `{} show {resumed}` tells what it did",
+            self.program
+        )
     }
 
     /// Fails if the value exists.
@@ -88,8 +111,8 @@ impl RunFile {
     fn taken(&self) -> CommandError {
         let taken = CommandError::new(format!("there is a file of a run `{}` that is not in the journal", self.run));
         taken.at(self.path().display().to_string()).remedy(
-            "there was a run of that name, or a process is about to execute one: choose another --run-id, or remove the file if \
-             no process is",
+            "there was a run of that name, of which a fork may be left, or a process is about to execute one: choose another \
+             --run-id, or remove the file if neither is so",
         )
     }
 

@@ -62,7 +62,7 @@ impl Scene {
         Repository::open(self.at("project")).unwrap()
     }
 
-    fn head(&self, branch: &str) -> Option<CommitId> {
+    pub(crate) fn head(&self, branch: &str) -> Option<CommitId> {
         self.repository().branch_head(&BranchName::new(branch).unwrap()).unwrap()
     }
 
@@ -80,6 +80,12 @@ impl Scene {
     /// `run` as `r1` in the repository, with worktrees in `work`.
     fn run(&self, more: &[&str]) -> (Option<i32>, String, String) {
         self.call(&run_words(more))
+    }
+
+    /// `run` with this name, in this repository.
+    fn run_as(&self, name: &str, repository: &str, lands_on: &str) -> (Option<i32>, String, String) {
+        let words = ["run", "a greeting", "--run-id", name, "--repo", repository, "--land-on", lands_on];
+        self.call(&[&words[..], &["--work-dir", "work", "--script", "agents.toml"]].concat())
     }
 
     /// The output of `show` for run `r1`, if there is one.
@@ -262,6 +268,30 @@ fn nothing_is_left_of_a_run_that_is_cancelled_while_nobody_executes_it() {
     assert!(!scene.repository().archived().unwrap().is_empty(), "what was committed is kept");
 }
 
+#[test]
+fn nothing_is_left_of_a_stopped_run_that_is_removed() {
+    let scene = Scene::new();
+    scene.spawn(&[]).kill();
+    let all = ["prune", "--keep-last", "0", "--unfinished"];
+    let (exit, stdout, stderr) = scene.call(&[&all[..], &["--dry-run"]].concat());
+    assert_eq!((exit, stdout.as_str(), stderr.as_str()), (Some(0), "r1\n", "1 run would be removed\n"));
+    assert!(scene.at("work/r1/worktrees/r1/program").exists());
+
+    // What cannot be cleaned up is told, and does not keep the other runs.
+    fs::rename(scene.at("project"), scene.at("away")).unwrap();
+    let (exit, _, stderr) = scene.call(&all);
+    assert_eq!(exit, Some(8), "{stderr}");
+    assert!(stderr.contains("r1"), "{stderr}");
+    fs::rename(scene.at("away"), scene.at("project")).unwrap();
+
+    let scene = Scene::new();
+    scene.spawn(&[]).kill();
+    let (exit, stdout, stderr) = scene.call(&all);
+    assert_eq!((exit, stdout.as_str(), stderr.as_str()), (Some(0), "r1\n", "1 run removed\n"));
+    assert_eq!(scene.left(), ["journal/pair/r1.json"]);
+    assert!(!scene.repository().archived().unwrap().is_empty(), "what was committed is kept");
+}
+
 /// The output says what is kept of the run; once the cause is gone, the run goes on at the failed node.
 #[test]
 fn a_run_that_fails_leaves_its_work_in_the_archive_and_is_retried() {
@@ -319,6 +349,45 @@ fn a_fork_has_directories_of_its_own() {
     assert_eq!(json(&stdout)["target"]["after"], json!(scene.head("second")));
     assert_eq!(scene.head("main"), Some(main));
     assert_eq!(scene.left(), ["journal/pair/r1-fork.json", "journal/pair/r1.json", "second"]);
+}
+
+/// The facts of a removed run stay for a fork of it that has none of its own, and go with the fork.
+#[test]
+fn a_fork_outlives_the_run_whose_facts_it_needs() {
+    let scene = Scene::new();
+    assert_eq!(scene.run_as("r1", "project", "first").0, Some(0));
+    assert_eq!(scene.call(&["fork", "r1", "--before", "merge"]).0, Some(0));
+    let (exit, _, stderr) = scene.call(&["prune", "--keep-last", "0"]);
+    assert_eq!((exit, stderr.as_str()), (Some(0), "1 run removed\n"));
+    assert_eq!(scene.run_as("r2", "project", "beside").0, Some(0));
+    let (exit, _, stderr) = scene.call(&["resume", "r1-fork", "--land-on", "second"]);
+    assert_eq!(exit, Some(0), "{stderr}");
+    assert_eq!(scene.run_as("r3", "project", "third").0, Some(0));
+    assert!(!scene.at("journal/pair/r1.json").exists() && scene.at("journal/pair/r1-fork.json").exists());
+}
+
+/// A removed run of another repository had the fork's name, and its facts are still there.
+#[test]
+fn a_fork_does_not_take_the_facts_of_another_run_of_its_name() {
+    let scene = Scene::new();
+    let tree = Repository::init(scene.at("elsewhere")).unwrap().main_worktree().unwrap().unwrap();
+    fs::write(tree.path().join("README.md"), "# Elsewhere\n").unwrap();
+    tree.commit_all(&Signature::new("Me", "me@example.org").unwrap(), "Begin").unwrap();
+    for (name, lands_on) in [("x", "first"), ("r2-fork", "second")] {
+        assert_eq!(scene.run_as(name, "elsewhere", lands_on).0, Some(0));
+    }
+    assert_eq!(scene.run_as("r2", "project", "main").0, Some(0));
+    assert_eq!(scene.call(&["prune", "--keep-last", "1"]).0, Some(0));
+    let refused = scene.page(scene.call(&["fork", "r2", "--run-id", "x"]));
+    expect_test::expect![[r#"
+        exit 2
+        error: there is a file of a run `x` that is not in the journal
+          at: PLACE/journal/pair/x.json
+          to do: there was a run of that name, of which a fork may be left, or a process is about to execute one: choose another --run-id, or remove the file if neither is so
+    "#]].assert_eq(&refused);
+    let (exit, _, stderr) = scene.call(&["fork", "r2"]);
+    assert_eq!(exit, Some(0), "{stderr}");
+    assert!(stderr.starts_with("r2-fork-2 has the first "), "{stderr}");
 }
 
 /// Nothing is done, and nothing is left.
@@ -424,8 +493,10 @@ fn a_run_of_which_nothing_is_known_any_more_is_refused_with_what_to_do() {
           at: PLACE/project
           to do: bring it back, or write where it is now into PLACE/journal/pair/r1.json
         exit 7
-        error: missing field `isThere` at line 1 column 2
+        error: the facts of run `r1` cannot be read: another version may have written them
           at: PLACE/journal/pair/r1.json
+          caused by: missing field `isThere` at line 1 column 2
+          to do: bring the file back from a copy of the journal's directory, or start it again; `pair show r1` tells what it did
     "#]].assert_eq(&pages);
 }
 

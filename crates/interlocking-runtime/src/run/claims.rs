@@ -35,6 +35,22 @@ pub(crate) async fn claim(journal: &dyn Journal, run: &RunId) -> Result<Claim, J
     }
 }
 
+/// Claims a run that this process has executed and that has ended, so that no other process takes it up. `None` if late work in
+/// this process keeps the claim, to the same effect.
+///
+/// # Errors
+///
+/// [`JournalError::Held`] while another process has the run.
+pub async fn claim_ended(journal: &dyn Journal, run: &RunId) -> Result<Option<Claim>, JournalError> {
+    // Checked before the claim and after it, because the late work may end while the claim is being refused.
+    let had_late_work = has_late_work(journal, run);
+    match claim(journal, run).await {
+        Err(JournalError::Held { .. }) if has_late_work(journal, run) => Ok(None),
+        Err(JournalError::Held { .. }) if had_late_work => claim(journal, run).await.map(Some),
+        claimed => claimed.map(Some),
+    }
+}
+
 /// If this process is about to release the run, waits until it has. Does not wait for a run that is being executed.
 pub(crate) async fn wait_until_released(journal: &dyn Journal, run: &RunId) {
     while RELEASING.wait_until_removed(&key(journal, run)).await {}

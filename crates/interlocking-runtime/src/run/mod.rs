@@ -18,12 +18,14 @@ pub(crate) mod table_change;
 use crate::cancel::CancelToken;
 use crate::clock::Clock;
 use crate::event::{Both, EventSink};
-use crate::journal::{By, Journal, Record};
+use crate::journal::{By, Claim, Journal, Record};
 use crate::limits::allowance::Allowance;
 use crate::limits::budget::Budgets;
 use crate::limits::provider::Backoff;
 use crate::limits::shared::SharedLimits;
 use crate::roles::{Player, Roles};
+#[doc(hidden)]
+pub use crate::run::claims::claim_ended;
 use crate::run::outcome::Report;
 use crate::run::prepare::Begin;
 pub use crate::run::section_rules::UnfitSection;
@@ -376,6 +378,14 @@ impl<G: Graph> Run<G> {
     #[must_use]
     pub fn with_lost_sessions(mut self, lost: LostSession) -> Self {
         self.settings.options_mut().lost_session = lost;
+        self
+    }
+
+    /// Gives the run its claim in the journal, which the caller has: no other executor comes in between. For command lines.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_claim(mut self, claim: Claim) -> Self {
+        self.settings.claim = Some(Box::new(claim));
         self
     }
 

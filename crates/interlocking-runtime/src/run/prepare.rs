@@ -122,6 +122,7 @@ async fn find(settings: &mut Settings, begin: &Begin, graph_type: &dyn GraphType
     // Checked before the claim and after it, because the late work may end while the claim is being refused.
     let has_late_work = journal.as_ref().is_some_and(|journal| !begins && claims::has_late_work(&**journal, &run));
     let claim = match &journal {
+        Some(_) if settings.claim.is_some() => settings.claim.take().map(|claim| *claim),
         Some(journal) => match claims::claim(&**journal, &run).await {
             Ok(claim) => Some(claim),
             // Late work keeps the claim after the run's end. The run's outcome is final, and reading it needs no claim.

@@ -7,7 +7,7 @@ use crate::cancel::CancelToken;
 use crate::clock::{Clock, CoarseClock, Elapsed};
 use crate::event::EventSink;
 use crate::journal::record_writer::RecordWriter;
-use crate::journal::{By, Journal, MemoryJournal, Record};
+use crate::journal::{By, Claim, Journal, MemoryJournal, Record};
 use crate::limits::allowance::{Allowance, Stopped};
 use crate::roles::Roles;
 use crate::tree::Tree;
@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) journal: Option<Arc<dyn Journal>>,
     /// Whether the run is recorded in its own journal in memory, which is created when the run begins.
     in_memory: bool,
+    /// The claim on the run, if the caller has it already.
+    pub(crate) claim: Option<Box<Claim>>,
     pub(crate) sink: Option<Arc<dyn EventSink>>,
     /// Stops the run; absent where nothing can stop it.
     pub(crate) cancel: Option<CancelToken>,
@@ -122,8 +124,8 @@ impl Settings {
     pub(crate) const REPORT_DEADLINE: Duration = Duration::from_secs(60);
 
     pub(crate) fn new(run: RunId) -> Self {
-        let (journal, sink, cancel, options, family) = Default::default();
-        Self { run, journal, in_memory: true, sink, cancel, options, family }
+        let (journal, claim, sink, cancel, options, family) = Default::default();
+        Self { run, journal, in_memory: true, claim, sink, cancel, options, family }
     }
 
     /// The settings of a child run with this allowance and slot. `net` is that of this run; `began` is when the root run
@@ -151,6 +153,7 @@ impl Settings {
             run: self.run.clone(),
             journal: self.journal.clone(),
             in_memory: self.in_memory,
+            claim: None,
             sink: self.sink.clone(),
             // A token of its own, because a child is also stopped with its map node.
             cancel: Some(self.cancel.as_ref().map(CancelToken::child).unwrap_or_default()),
