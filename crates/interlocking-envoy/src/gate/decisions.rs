@@ -90,6 +90,18 @@ pub enum RuleError {
         /// The branch's former name.
         branch: String,
     },
+    /// The name under which a discarded variant's branch is archived cannot be had.
+    #[error(
+        "{prompt} cannot be discarded: its branch is archived as archive/{branch}, and there is {existing}: rename that first"
+    )]
+    ArchiveTaken {
+        /// The prompt.
+        prompt: String,
+        /// The branch.
+        branch: String,
+        /// The branch that has that name at another commit, or beside which a branch of that name cannot exist.
+        existing: String,
+    },
 }
 
 impl Decisions {

@@ -109,7 +109,7 @@ impl VariantsGate {
         }
         let returned = decisions.record(prompt, branch.as_str(), answer)?;
         if returned.variant_solution == Some(Decision::Discard) {
-            self.archive(&branch)?;
+            self.archive(prompt, &branch)?;
         } else if is_archived {
             return Err(RuleError::IsDiscarded { prompt: prompt.to_string(), branch: branch.to_string() }.into());
         }
@@ -149,14 +149,24 @@ impl VariantsGate {
     }
 
     /// Removes a branch's worktree and archives the branch, unless that is done already.
-    fn archive(&self, branch: &BranchName) -> Result<(), GateError> {
+    fn archive(&self, prompt: &Prompt, branch: &BranchName) -> Result<(), GateError> {
         let Some(head) = self.repository.branch_head(branch)? else { return Ok(()) };
+        let name = archived(branch)?;
+        let is_below = |name: &BranchName, above: &BranchName| name.as_str().starts_with(&format!("{above}/"));
+        let in_the_way = self.repository.branches()?.into_iter().find(|(existing, at)| {
+            (*existing == name && *at != head) || is_below(&name, existing) || is_below(existing, &name)
+        });
+        // Before anything is removed.
+        if let Some((existing, _)) = in_the_way {
+            let [prompt, branch, existing] = [prompt.to_string(), branch.to_string(), existing.to_string()];
+            return Err(RuleError::ArchiveTaken { prompt, branch, existing }.into());
+        }
         let worktrees = self.repository.worktrees()?;
         if let Some(entry) = worktrees.into_iter().find(|entry| entry.branch.as_ref() == Some(branch)) {
             let worktree = self.repository.open_worktree(&entry.path)?;
             self.repository.remove_worktree(&worktree, Force::No)?.delete()?;
         }
-        Ok(self.repository.rename_branch(branch, &archived(branch)?, head)?)
+        Ok(self.repository.rename_branch(branch, &name, head)?)
     }
 }
 

@@ -160,6 +160,30 @@ fn a_discard_loses_nothing_and_can_be_repeated() {
     assert_eq!(place.branches(), ["archive/tides-prompts/implementation-3-A", "main", "tides"]);
 }
 
+/// ENV-74: an earlier attempt at the prompt was discarded, too. Refused before anything is removed.
+#[test]
+fn a_discard_whose_archived_name_is_taken_changes_nothing() {
+    let place = Place::with_variants(&["A"]);
+    place.record("A", Decision::Discard).unwrap();
+    let (branch, archived) = ("tides-prompts/implementation-3-A", "archive/tides-prompts/implementation-3-A");
+    place.git(&["worktree", "add", "--quiet", "-b", branch, &place.worktree("A").display().to_string(), "tides"]);
+    let refused = || {
+        let error = place.record("A", Decision::Discard).unwrap_err();
+        assert!(matches!(error, GateError::Rule(RuleError::ArchiveTaken { .. })), "{error}");
+        assert!(place.worktree("A").join("README.md").exists());
+        error.to_string()
+    };
+    let said = format!("prompt 3_A of tides cannot be discarded: its branch is archived as {archived}, and there is ");
+    assert_eq!(refused(), format!("{said}{archived}: rename that first"));
+    place.git(&["branch", "-m", archived, "old"]);
+    place.git(&["branch", "-m", "old", "archive"]);
+    assert_eq!(refused(), format!("{said}archive: rename that first"));
+    place.git(&["branch", "-m", "archive", "old"]);
+    place.record("A", Decision::Discard).unwrap();
+    assert!(!place.worktree("A").exists());
+    assert_eq!(place.branches(), [archived, "main", "old", "tides"]);
+}
+
 /// A wrongly discarded branch can be restored as the message says, and decided again.
 #[test]
 fn a_discarded_prompt_that_is_brought_back_can_be_decided_again() {
