@@ -121,12 +121,20 @@ fn key(text: &str, start: usize) -> Option<usize> {
 /// The offset of the next key after a comma, a dash or a word that joins keys.
 fn after_connective(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
+    let is_key = |after: &str| after.starts_with(|next: char| next.is_ascii_digit());
+    // Within a line: at the beginning of a line, a dash marks an item of a list.
+    let without_spaces = |text: &'_ str| text.len() - text.trim_start_matches([' ', '\t']).len();
+    let before = without_spaces(rest);
     for dash in ["-", "–", "—"] {
-        if let Some(after) = rest.strip_prefix(dash)
-            && after.starts_with(|next: char| next.is_ascii_digit())
+        if let Some(after) = rest[before..].strip_prefix(dash)
+            && let spaces = without_spaces(after)
+            && is_key(&after[spaces..])
         {
-            return Some(at + dash.len());
+            return Some(at + before + dash.len() + spaces);
         }
+    }
+    if rest.strip_prefix(',').is_some_and(is_key) {
+        return Some(at + 1);
     }
     const WORDS: [&str; 7] = [", and", ", or", ",", " and", " or", " to", " through"];
     let joined = WORDS.into_iter().find(|word| rest.starts_with(word))?;
@@ -148,6 +156,7 @@ mod tests {
         (rewritten.text, unresolved.collect())
     }
 
+    /// ENV-19, ENV-100.
     #[test]
     fn references_become_numbers() {
         for (text, wanted) in [
@@ -158,6 +167,9 @@ mod tests {
             ("steps 1, 6 and 7", "steps 11, 12 and 15"),
             ("steps 1, 6, or 6.1; 7", "steps 11, 12, or 13; 7"),
             ("Steps 1-6 and 6.1–7", "Steps 11-12 and 13–15"),
+            ("steps 1,6", "steps 11,12"),
+            ("steps 1 – 6, 6.1 -7 or 7", "steps 11 – 12, 13 -15 or 15"),
+            ("steps 1\n- 6 files", "steps 11\n- 6 files"),
             ("steps 1 to 7 (step\n6)", "steps 11 to 15 (step\n12)"),
             ("step\n\n7", "step\n\n7"),
             ("footstep 7, step_7, step7, 7 steps, step 7th", "footstep 7, step_7, step7, 7 steps, step 7th"),
