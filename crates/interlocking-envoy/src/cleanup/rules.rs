@@ -20,29 +20,33 @@ pub(crate) fn check(directory: &Path) -> Result<(), Failure> {
     check_file(&directory.join(".gitignore"))
 }
 
-/// Checks the rules for the worktree's root: its own, those of the repository, and the files that say where the latter are.
+/// Checks the rules for the worktree's root: its own, those of the repository, and the files that say where the latter are. Returns
+/// the repository's file `info/exclude`, which may not exist; `None` if `root` is not the root of a worktree.
 ///
 /// # Errors
 ///
 /// [`Failure`], with the file's absolute path.
-pub(crate) fn check_root(root: &Path) -> Result<(), Failure> {
+pub(crate) fn check_root(root: &Path) -> Result<Option<PathBuf>, Failure> {
     check(root)?;
-    match directory_of_exclude(root)? {
-        Some(directory) => check_file(&directory.join("info/exclude")),
-        None => Ok(()),
+    let exclude = common_directory(root)?.map(|directory| directory.join("info/exclude"));
+    if let Some(exclude) = &exclude {
+        check_file(exclude)?;
     }
+    Ok(exclude)
 }
 
-/// The directory whose `info/exclude` `ignore` reads, which it finds as this function does; `None` if it finds none.
-fn directory_of_exclude(root: &Path) -> Result<Option<PathBuf>, Failure> {
+/// The directory of the repository that its worktrees share, found as git finds it: `ignore` itself takes relative paths to be
+/// relative to the process's directory, and finds none for a submodule.
+fn common_directory(root: &Path) -> Result<Option<PathBuf>, Failure> {
     let git = root.join(".git");
     if git.is_dir() {
         return Ok(Some(git));
     }
     let Some(line) = first_line(&git)? else { return Ok(None) };
-    let Some(directory) = line.strip_prefix("gitdir: ").map(Path::new) else { return Ok(None) };
+    let Some(directory) = line.strip_prefix("gitdir: ").map(|directory| root.join(directory)) else { return Ok(None) };
+    // A submodule's directory is not shared, and has no such file.
     let common = first_line(&directory.join("commondir"))?;
-    Ok(common.map(|common| if common.starts_with('.') { directory.join(common) } else { common.into() }))
+    Ok(Some(common.map_or_else(|| directory.clone(), |common| directory.join(common))))
 }
 
 fn first_line(path: &Path) -> Result<Option<String>, Failure> {

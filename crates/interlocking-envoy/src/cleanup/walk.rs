@@ -41,7 +41,7 @@ const LOOKED_AT_FOR_ZERO: usize = 8_000;
 pub(crate) fn marked_files(root: &Path, extensions: &Extensions, limits: Limits) -> (Vec<Found>, Vec<Failure>) {
     let results = Arc::new(Results { root: root.to_owned(), limits, entries: Mutex::default() });
     match rules::check_root(root) {
-        Ok(()) => search(root, extensions, &results),
+        Ok(exclude) => search(root, exclude.as_deref(), extensions, &results),
         Err(failure) => results.add_failure(failure),
     }
     let Entries { mut found, mut failures, .. } = std::mem::take(&mut *results.entries());
@@ -50,10 +50,14 @@ pub(crate) fn marked_files(root: &Path, extensions: &Extensions, limits: Limits)
     (found, failures)
 }
 
-fn search(root: &Path, extensions: &Extensions, results: &Arc<Results>) {
+fn search(root: &Path, exclude: Option<&Path>, extensions: &Extensions, results: &Arc<Results>) {
     let mut builder = WalkBuilder::new(root);
     // Only git's ignore rules in the worktree apply: not `.ignore` files, and not rules of directories above.
-    builder.hidden(false).ignore(false).parents(false).follow_links(false);
+    builder.hidden(false).ignore(false).parents(false).follow_links(false).git_exclude(false);
+    if let Some(exclude) = exclude {
+        // Its patterns are relative to the root. A file that does not exist has none, and wrong ones are left out, as in git.
+        let _ = builder.current_dir(root).add_ignore(exclude);
+    }
     let for_filter = results.clone();
     builder.filter_entry(move |entry| {
         // `ignore` reads a directory's rules before it visits the directory, and after it has called this.

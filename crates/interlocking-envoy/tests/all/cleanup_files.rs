@@ -227,3 +227,31 @@ proptest! {
         prop_assert_eq!(files(place.path()), after);
     }
 }
+
+/// The files `.git` of a submodule and of a linked worktree may name git's directory by a relative path, from wherever the process
+/// runs. A submodule has no file `commondir`. The rules of `.gitignore` come before those of `info/exclude`.
+#[test]
+fn what_a_repository_excludes_is_left_alone_in_submodules_and_in_linked_worktrees() {
+    let place = repository();
+    let root = place.path();
+    write(&root.join("x.rs"), "");
+    git(root, &["add", "x.rs"]);
+    git(root, &["commit", "--quiet", "--message", "x"]);
+    git(root, &["worktree", "add", "--quiet", "--detach", "trees/one"]);
+    std::fs::create_dir(root.join(".git/modules")).unwrap();
+    git(root, &["init", "--quiet", "--separate-git-dir", ".git/modules/sub", "sub"]);
+    for (tree, directory, exclude) in [
+        ("sub", "../.git/modules/sub", ".git/modules/sub/info/exclude"),
+        ("trees/one", "../../.git/worktrees/one", ".git/info/exclude"),
+    ] {
+        let tree = root.join(tree);
+        write(&tree.join(".git"), format!("gitdir: {directory}\n"));
+        write(&root.join(exclude), "/local.rs\nlogs/\n*.old.rs\n");
+        write(&tree.join(".gitignore"), "!kept.old.rs\n");
+        for file in ["local.rs", "logs/x.rs", "a.old.rs", "kept.old.rs", "src/local.rs"] {
+            write(&tree.join(file), MARKED);
+        }
+        let report = Cleanup::new().run(&tree).unwrap();
+        assert_eq!(report.files_modified, ["kept.old.rs", "src/local.rs"].map(PathBuf::from), "{directory}");
+    }
+}
