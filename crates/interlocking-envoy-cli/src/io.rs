@@ -49,7 +49,8 @@ impl Io {
     /// Reads the next line, without its line end; `None` at the end of the input.
     pub(crate) fn line(&mut self) -> Result<Option<String>, CommandError> {
         let mut line = String::new();
-        match self.input.read_line(&mut line)? {
+        let read = self.input.read_line(&mut line);
+        match read.map_err(|error| CommandError::new(format!("standard input cannot be read: {error}")))? {
             0 => Ok(None),
             _ => Ok(Some(line.trim_end_matches(['\r', '\n']).to_owned())),
         }

@@ -73,10 +73,10 @@ pub(crate) fn gate(arguments: Arguments, json: bool, io: &mut Io) -> Result<Exit
 fn ask_person(prompt: &Prompt, io: &mut Io) -> Result<(Decision, String), CommandError> {
     io.tell(&format!("What becomes of {prompt}? main, alternative or discard, and why:"));
     loop {
-        let Some(line) = io.line()? else {
-            let error = CommandError::new("no decision was made: standard input ended");
-            return Err(error.remedy("give --decision main, alternative or discard"));
-        };
+        let line = io
+            .line()
+            .and_then(|line| line.ok_or_else(|| CommandError::new("no decision was made: standard input ended")));
+        let line = line.map_err(|error| error.remedy("give --decision main, alternative or discard"))?;
         let (word, reason) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         match word.parse() {
             Ok(decision) => return Ok((decision, reason.trim().to_owned())),

@@ -101,6 +101,14 @@ fn a_person_is_waited_for() {
         !   to do: give --decision main, alternative or discard
     "#]]
     .assert_eq(&called.page());
+    let called = project.call_in("", b"discard \xff\n", &words(&["3", "A"]));
+    expect![[r#"
+        exit 2
+        ! What becomes of prompt 3_A of tides? main, alternative or discard, and why:
+        ! error: standard input cannot be read: stream did not contain valid UTF-8
+        !   to do: give --decision main, alternative or discard
+    "#]]
+    .assert_eq(&called.page());
 }
 
 /// A reason that the person adds replaces the given one.

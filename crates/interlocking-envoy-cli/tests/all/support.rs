@@ -67,9 +67,9 @@ impl Project {
     }
 
     /// The same in a subdirectory, with this standard input.
-    pub(crate) fn call_in(&self, directory: &str, input: &str, words: &[&str]) -> Called {
+    pub(crate) fn call_in(&self, directory: &str, input: impl AsRef<[u8]>, words: &[&str]) -> Called {
         let (stdout, stderr) = (Shared::default(), Shared::default());
-        let input = Cursor::new(input.to_owned());
+        let input = Cursor::new(input.as_ref().to_owned());
         let mut io = Io::new(self.path(directory), input, stdout.clone(), stderr.clone());
         let exit = execute(["envoy"].iter().chain(words), &mut io).code();
         let root = self.directory.path().display().to_string();
