@@ -79,11 +79,19 @@ fn with_tokens<R: Send>(
         }
         look(tokens)
     };
-    let done: io::Result<_> = thread::scope(|scope| {
-        let running = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, read)?;
+    on_large_stack(path, read).and_then(|looked| looked)
+}
+
+/// Runs `work`, which recurses deeply, on a thread with a sufficiently large stack. `path` is for the error.
+pub(crate) fn on_large_stack<R: Send>(path: &str, work: impl FnOnce() -> R + Send) -> Result<R, SourceError> {
+    let done: io::Result<R> = thread::scope(|scope| {
+        let running = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
         Ok(running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
-    done.unwrap_or_else(|error| Err(failed(1, 1, format!("no thread could be started to read it: {error}"))))
+    done.map_err(|error| {
+        let reason = format!("no thread could be started to read it: {error}");
+        SourceError { path: path.to_owned(), line: 1, column: 1, reason }
+    })
 }
 
 /// The text without a byte order mark and a shebang, which are not tokens. Line numbers do not change.

@@ -155,3 +155,37 @@ fn what_is_nested_in_a_text_is_read_or_refused() {
     let [found] = &found[..] else { panic!("{found:?}") };
     assert_eq!(found.to_string(), "src/lib.rs:1:7: `text` is refused: it is nested too deep to be read");
 }
+
+/// Text whose names are many: the time that it takes grows with its length, and not with the square of it.
+#[test]
+fn what_is_long_is_read_in_one_pass() {
+    let many = |count: usize, each: &dyn Fn(usize) -> String| (0..count).map(each).collect::<String>();
+    let aliases = many(4_000, &|at| format!("pub use a as b{at};"));
+    let text = "mod a {}".repeat(40_000) + &aliases;
+    assert!(PublicApi::of_file("src/lib.rs", &text).is_err(), "each alias means every module of that name");
+
+    for (name, tests) in [("tests", "#[test]fn prop_a(){}\n".repeat(10_000)), ("modules", "mod a{}".repeat(40_000))] {
+        let implementation = ("src/lib.rs", "");
+        let sources = Sources { library: "own", implementation, tests: ("tests/p.rs", &tests), prefix: "prop_" };
+        assert_eq!(TestFile::read(sources).unwrap().tests.len(), tests.matches("prop_a").count(), "{name}");
+    }
+}
+
+/// Modules that re-export each other one through the other, in a file and in a crate.
+#[test]
+fn a_long_chain_of_glob_imports_is_followed_or_refused() {
+    let chain = |length: usize| {
+        let module = |at: usize| format!("mod m{at} {{ pub use super::m{}::*; }}\n", at + 1);
+        (0..length).map(module).collect::<String>() + &format!("mod m{length} {{ pub struct S; }} pub use m0::*;")
+    };
+    for (length, is_followed) in [(2_000, true), (20_000, false)] {
+        let text = chain(length);
+        let crate_of = std::collections::BTreeMap::from([("src/lib.rs".to_owned(), text.clone())]);
+        let of_crate = PublicApi::of_crate("src/lib.rs", &crate_of);
+        assert_eq!(of_crate, PublicApi::of_file("src/lib.rs", &text));
+        assert_eq!(of_crate.is_ok_and(|api| api.items[0].path == "S"), is_followed, "{length}");
+    }
+    // A name that only the last module has.
+    let named = chain(20_000).replace("pub use m0::*;", "pub use m0::S;");
+    assert_eq!(PublicApi::of_file("src/lib.rs", &named).unwrap().items[0].path, "S");
+}

@@ -10,6 +10,7 @@ mod outcomes;
 
 use crate::SourceError;
 use crate::proptest::{ProptestBody, is_proptest, is_test};
+use crate::symbols::Columns;
 use crate::syntax::read;
 use api::Api;
 use evidence::{Evidence, Walk};
@@ -73,8 +74,9 @@ impl TestFile {
             let mut tests = Vec::new();
             let mut names = Names::of(&api, is_inside, file);
             tests_in(&mut names, &file.items, 0, sources.prefix, &mut tests);
+            let mut columns = Columns::of(sources.tests.1);
             for test in &mut tests {
-                test.evidence.columns_in_bytes(sources.tests.1);
+                test.evidence.columns_in_bytes(&mut columns);
             }
             tests
         })?;

@@ -52,6 +52,8 @@ pub(super) enum Kind {
 struct Module {
     parent: Option<usize>,
     is_block: bool,
+    /// The modules directly inside, in the file's order, without blocks.
+    children: Vec<usize>,
     /// The items by kind and name. Two items of the same kind and name are `Unknown`: a compile-time condition decides between
     /// them.
     items: BTreeMap<(Kind, String), Meaning>,
@@ -102,6 +104,9 @@ impl<'a> Names<'a> {
     fn module(&mut self, items: &[Item], parent: Option<usize>, is_block: bool) -> usize {
         let number = self.modules.len();
         self.modules.push(Module { parent, is_block, ..Module::default() });
+        if let Some(parent) = parent.filter(|_| !is_block) {
+            self.modules[parent].children.push(number);
+        }
         for item in items {
             self.item(number, item);
         }
@@ -110,11 +115,7 @@ impl<'a> Names<'a> {
 
     /// The modules directly inside a module, in the file's order, without blocks.
     pub(super) fn modules_in(&self, module: usize) -> Vec<usize> {
-        let is_inner = |number: &usize| {
-            let inner = &self.modules[*number];
-            inner.parent == Some(module) && !inner.is_block
-        };
-        (0..self.modules.len()).filter(is_inner).collect()
+        self.modules[module].children.clone()
     }
 
     fn item(&mut self, module: usize, item: &Item) {

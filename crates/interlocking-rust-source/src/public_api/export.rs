@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The public API of a crate.
 pub(super) fn export(collection: &Collection, root: &str) -> Result<PublicApi, ApiError> {
     let resolver = Resolver::new(collection);
-    let mut exporting =
-        Exporting { collection, resolver, items: Vec::new(), paths: BTreeMap::new(), within: Vec::new() };
+    let (items, paths, within, is_too_deep) = Default::default();
+    let mut exporting = Exporting { collection, resolver, items, paths, within, is_too_deep };
     exporting.module(0, "");
     exporting.implementations();
     for (path, part) in &collection.free {
         exporting.put(path.clone(), part, "");
     }
-    if exporting.items.len() >= MOST || exporting.resolver.is_spent() {
+    if exporting.is_full() || exporting.is_too_deep {
         return Err(ApiError::TooMany { path: root.to_owned() });
     }
     let mut items = exporting.items;
@@ -40,11 +40,21 @@ struct Exporting<'c> {
     items: Vec<ApiItem>,
     /// The paths under which other crates can name a definition.
     paths: BTreeMap<(usize, usize), BTreeSet<String>>,
-    /// The modules that are being exported, outermost first.
-    within: Vec<usize>,
+    /// The modules that are being exported.
+    within: BTreeSet<usize>,
+    /// Whether modules were left out because they are re-exported through too many others.
+    is_too_deep: bool,
 }
 
+/// The most modules that are exported within each other, nested and by glob imports.
+const DEEPEST: usize = 4096;
+
 impl Exporting<'_> {
+    /// Whether nothing more is exported, as there is too much.
+    fn is_full(&self) -> bool {
+        self.items.len() >= MOST || self.resolver.is_spent()
+    }
+
     fn put(&mut self, path: String, part: &Part, conditions: &str) {
         if self.items.len() < MOST {
             self.items.push(ApiItem {
@@ -60,10 +70,14 @@ impl Exporting<'_> {
 
     /// Exports everything public in a module, with paths that begin with `prefix`.
     fn module(&mut self, number: usize, prefix: &str) {
-        if self.within.contains(&number) || self.items.len() >= MOST || self.resolver.is_spent() {
+        if self.is_full() || self.within.contains(&number) {
             return;
         }
-        self.within.push(number);
+        if self.within.len() >= DEEPEST {
+            self.is_too_deep = true;
+            return;
+        }
+        self.within.insert(number);
         let here = &self.collection.modules[number];
         for (at, definition) in here.definitions.iter().enumerate().filter(|(_, definition)| definition.is_public) {
             self.definition((number, at), format!("{prefix}{}", definition.name), "");
@@ -76,7 +90,7 @@ impl Exporting<'_> {
         for import in here.imports.iter().filter(|import| import.is_public) {
             self.import(number, import, prefix);
         }
-        self.within.pop();
+        self.within.remove(&number);
     }
 
     fn named_module(&mut self, number: usize, path: String, conditions: &str) {
@@ -99,6 +113,9 @@ impl Exporting<'_> {
     fn import(&mut self, module: usize, import: &Import, prefix: &str) {
         let targets = self.resolver.path(module, &import.path);
         for target in &targets {
+            if self.is_full() {
+                return;
+            }
             match (target, &import.name) {
                 (Target::Module(number), None) => self.module(*number, prefix),
                 (Target::Module(number), Some(name)) => {

@@ -9,7 +9,7 @@ mod export;
 mod difference;
 
 use crate::SourceError;
-use crate::syntax::read;
+use crate::syntax::{on_large_stack, read};
 use collect::{Awaited, Collection};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ impl PublicApi {
             }
             collection = read(path, text, |file| collection.with_file(&awaited, path, file))?;
         }
-        export::export(&collection, root)
+        on_large_stack(root, || export::export(&collection, root))?
     }
 }
 

@@ -37,9 +37,8 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Converts columns in characters of `text` to columns in bytes.
-    pub(super) fn columns_in_bytes(&mut self, text: &str) {
-        let mut columns = Columns::of(text);
+    /// Converts columns in characters to columns in bytes.
+    pub(super) fn columns_in_bytes(&mut self, columns: &mut Columns<'_>) {
         let in_bytes = |&(line, column): &(usize, usize)| (line, columns.in_bytes(line, column - 1));
         self.live_calls = self.live_calls.iter().map(in_bytes).collect();
     }

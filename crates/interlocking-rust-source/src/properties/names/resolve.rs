@@ -2,6 +2,7 @@
 
 use super::{Kind, Meaning, Names};
 use crate::properties::ty::Ty;
+use std::collections::BTreeSet;
 use syn::{Path, Type};
 
 /// How the resolution of a path was reached.
@@ -72,7 +73,7 @@ impl Names<'_> {
     /// The meaning of a name in a module, or in a block and the scopes around it.
     fn visible(&self, mut module: usize, name: &str, kind: Kind, way: Way) -> Option<Meaning> {
         loop {
-            let found = self.inside(module, name, kind, way, &mut Vec::new());
+            let found = self.inside(module, name, kind, way, &mut BTreeSet::new());
             match (found, self.modules[module].is_block, self.modules[module].parent) {
                 (Some(found), ..) => return Some(found),
                 (None, true, Some(parent)) => module = parent,
@@ -82,7 +83,7 @@ impl Names<'_> {
     }
 
     /// The meaning of a name in a module. `seen` are the modules already searched through glob imports.
-    fn inside(&self, module: usize, name: &str, kind: Kind, way: Way, seen: &mut Vec<usize>) -> Option<Meaning> {
+    fn inside(&self, module: usize, name: &str, kind: Kind, way: Way, seen: &mut BTreeSet<usize>) -> Option<Meaning> {
         if !self.effort.consume(1) {
             return None;
         }
@@ -99,10 +100,9 @@ impl Names<'_> {
             Some(None) => return Some(Meaning::Unknown),
             None => {}
         }
-        if way.is_of_a_glob || seen.contains(&module) {
+        if way.is_of_a_glob || !seen.insert(module) {
             return None;
         }
-        seen.push(module);
         let of_a_glob = Way { is_of_a_glob: true, ..way.further() };
         here.globs.iter().find_map(|path| match self.resolve(module, path, Kind::Type, of_a_glob) {
             Meaning::Own(mut path) if self.api.offers(name) => {
@@ -126,7 +126,7 @@ impl Names<'_> {
             Meaning::Outside(path) => Meaning::Outside(longer(path)),
             Meaning::Module(module) => {
                 let kind_of_next = if after.is_empty() { kind } else { Kind::Type };
-                let found = self.inside(module, next, kind_of_next, way.further(), &mut Vec::new());
+                let found = self.inside(module, next, kind_of_next, way.further(), &mut BTreeSet::new());
                 self.below(found.unwrap_or(Meaning::Unknown), after, kind, way)
             }
             Meaning::Alias(ty, module) => match &*ty {
