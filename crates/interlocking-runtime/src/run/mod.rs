@@ -352,8 +352,11 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Lets the run share budgets and a backoff with other runs that have the same allowance, in place of its own. Setting
-    /// budgets or a backoff of its own after that is a [`StartError::SharedAllowance`].
+    /// Lets the run share budgets, a backoff and limits with other runs that have the same allowance, in place of its own.
+    /// Setting budgets, a backoff or limits of its own after that is a [`StartError::SharedAllowance`].
+    ///
+    /// The limits are those that the allowance was created [within](Allowance::within); a [`Service`](crate::service::Service)
+    /// does not replace them by its own.
     ///
     /// When a run is resumed, what it had used before counts towards the allowance. Each call is counted once, also if it was
     /// made under the same allowance.
@@ -361,6 +364,11 @@ impl<G: Graph> Run<G> {
     pub fn with_allowance(mut self, allowance: Allowance) -> Self {
         self.settings.share_allowance(&allowance);
         self
+    }
+
+    /// Whether the run was given an allowance that it shares with others.
+    pub(crate) fn shares_allowance(&self) -> bool {
+        self.settings.shared_allowance().is_some()
     }
 
     /// Sets when agents are reminded to decide. [`Player::nudges`] sets it for one role.

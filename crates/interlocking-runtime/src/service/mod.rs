@@ -116,7 +116,9 @@ impl Service {
         Self { journal, limits: SharedLimits::new(None), active: Arc::default(), stop: CancelToken::new() }
     }
 
-    /// Sets the limits that the runs of this service share. Other services may share them, too.
+    /// Sets the limits that the runs of this service share. Other services may share them, too. A run that was given an
+    /// [allowance](Run::with_allowance) keeps the limits of that allowance, so create it [within](crate::Allowance::within) these
+    /// limits.
     ///
     /// ```
     /// use interlocking::runtime::service::Service;
@@ -159,7 +161,8 @@ impl Service {
     /// Executes the run called `id`: starts it, or resumes it where its records end, and returns when it has begun. Repeating the
     /// call, at once or after a crash, changes nothing.
     ///
-    /// The service replaces the name, the journal and the cancellation of `run` by its own.
+    /// The service replaces the name, the journal and the cancellation of `run` by its own, and its limits, unless it shares an
+    /// allowance.
     ///
     /// A name identifies one run and its entry value. Entry values are compared as JSON: the members of an object may stand in
     /// any order, the elements of an array may not. So an entry value with a set needs one that is ordered, such as a
@@ -450,10 +453,13 @@ impl Service {
         F: Future<Output = Result<Report<G::Output>, StartError>> + Send + 'static,
     {
         let (id, active_run) = (place.run.clone(), place.active_run.clone());
+        let run = match run.shares_allowance() {
+            true => run,
+            false => run.with_shared_limits(&self.limits),
+        };
         let run = run
             .with_id(id.clone())
             .with_journal(self.journal.clone())
-            .with_shared_limits(&self.limits)
             .with_cancel(self.stop.child())
             .with_wait_for_people()
             .with_events(active_run.clone());

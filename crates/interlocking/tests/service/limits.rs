@@ -5,7 +5,7 @@ use askama::Template;
 use async_trait::async_trait;
 use interlocking::agents::{Agent, AgentError, AgentErrorKind, Sessions, Turn, TurnContext, Usage};
 use interlocking::prelude::*;
-use interlocking::runtime::{Backoff, Budgets, Event, EventKind, MemoryJournal, SharedLimits};
+use interlocking::runtime::{Allowance, Backoff, Budgets, Event, EventKind, MemoryJournal, SharedLimits};
 use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -177,4 +177,22 @@ async fn a_provider_that_one_run_gave_up_on_is_left_alone_by_the_others() {
     let calls = provider.calls.lock().unwrap().clone();
     let prompts: Vec<_> = calls.iter().map(|(second, prompt)| (*second, prompt.as_str())).collect();
     assert_eq!(prompts, [(0, "a"), (11, "c"), (12, "second")]);
+}
+
+/// Runs may share an allowance, which has its own limits: they stay within its budget together.
+#[tokio::test(start_paused = true)]
+async fn runs_of_a_service_share_an_allowance() {
+    let (journal, provider) = (Arc::new(MemoryJournal::new()), Provider::new(0));
+    let service = service(&journal);
+    let allowance = Allowance::new(Budgets::unlimited().with_calls(3), Backoff::default());
+    let (a, b) = (id("a"), id("b"));
+    for name in [&a, &b] {
+        let run = twice(&provider).with_allowance(allowance.clone());
+        service.start(name, run, Task(name.to_string())).await.unwrap();
+    }
+    let (one, other) = tokio::join!(outcome(&service, &a), outcome(&service, &b));
+    let mut outcomes = [one, other];
+    outcomes.sort();
+    assert_eq!(outcomes, ["budget_exhausted", "finished"]);
+    assert_eq!(provider.calls.lock().unwrap().len(), 3);
 }
