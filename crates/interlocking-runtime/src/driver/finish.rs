@@ -48,7 +48,9 @@ impl Driver {
         };
         // Executions that start again when the run is resumed are suspended, not cancelled.
         let left = if ended { EventKind::NodeCancelled } else { EventKind::NodeSuspended };
-        for stopped in self.frontier.abandon() {
+        // An event node that handles a message is beside the frontier.
+        let handling = self.recorded.as_mut().and_then(|recorded| recorded.handling.take());
+        for stopped in self.frontier.abandon().into_iter().chain(handling) {
             let node = self.shared.untyped().node(stopped);
             // The failed execution has ended by itself, and its failure was emitted.
             if failure.as_ref().is_none_or(|failure| failure.node != node.node) {

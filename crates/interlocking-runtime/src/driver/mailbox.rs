@@ -173,9 +173,10 @@ impl Driver {
         let node = untyped.node(execution);
         untyped.emit_rare(EventKind::NodeExhausted(node));
         let step = caught_now(|| self.shared.graph_type().exhausted(execution.node, limit, message));
-        match step.map_err(|panic| End::failed(panicked(self.net(), execution, panic)))? {
+        let failed = |failure| self.failed(execution, failure, Elapsed::default());
+        match step.map_err(|panic| failed(panicked(self.net(), execution, panic)))? {
             Some(step @ Step::One(..)) => Ok(ErasedDone { route: Ok(step), effects: Effects::default() }),
-            _ => Err(End::failed(beyond_bounds(self.net(), execution, limit))),
+            _ => Err(failed(beyond_bounds(self.net(), execution, limit))),
         }
     }
 }

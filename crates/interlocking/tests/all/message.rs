@@ -1,7 +1,7 @@
 //! Event nodes: messages from outside and between the runs of a tree.
 
 use crate::slow::Slow;
-use crate::support::{Log, finished, pass, timed};
+use crate::support::{Log, failed, finished, pass, timed};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use interlocking::runtime::journal::{Entry, Letter, LetterBody, MessageRecord, RecordedPayload};
@@ -90,8 +90,8 @@ async fn a_message_is_handled_between_nodes_and_nothing_starts_meanwhile() {
 /// While a message is handled, a request by letter to cancel the run takes effect at once.
 #[tokio::test(start_paused = true)]
 async fn a_run_is_cancelled_while_it_handles_a_message() {
-    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
-    let (report, ()) = tokio::join!(looping(&trace, &journal).start(Vec::new()), async {
+    let (trace, journal, log) = (Trace::default(), Arc::new(MemoryJournal::new()), Log::new());
+    let (report, ()) = tokio::join!(looping(&trace, &journal).with_events(log.sink()).start(Vec::new()), async {
         pass(5).await;
         send(&journal, "sibling", false).await;
         pass(45).await;
@@ -101,6 +101,39 @@ async fn a_run_is_cancelled_while_it_handles_a_message() {
     let report = report.unwrap();
     assert_eq!((report.outcome, report.took.as_millis()), (Outcome::Cancelled, 50));
     assert!(trace.lock().unwrap().is_empty());
+    assert_eq!(log.line("cancelled rebase 1.1"), "50 cancelled rebase 1.1", "every start has an end");
+}
+
+/// Whatever stops a run, each start of an event node has an end among the events, and only one.
+#[tokio::test(start_paused = true)]
+async fn an_event_node_that_has_started_comes_to_an_end() {
+    let (trace, journal, cancel, log) =
+        (Trace::default(), Arc::new(MemoryJournal::new()), CancelToken::new(), Log::new());
+    let run = looping(&trace, &journal).with_events(log.sink()).with_cancel(cancel.clone()).start(Vec::new());
+    let (report, ()) = tokio::join!(run, async {
+        pass(5).await;
+        send(&journal, "sibling", false).await;
+        pass(45).await;
+        cancel.suspend();
+    });
+    assert_eq!(report.unwrap().outcome, Outcome::Suspended);
+    assert_eq!(log.line("suspended rebase 1.1"), "50 suspended rebase 1.1");
+
+    // Its table says `visits = 3`, and has no route for a fourth message.
+    let (trace, journal, log) = (Trace::default(), Arc::new(MemoryJournal::new()), Log::new());
+    let run = looping(&trace, &journal).with_events(log.sink()).start(Vec::new());
+    let (report, ()) = tokio::join!(run, async {
+        pass(5).await;
+        for by in ["one", "two", "three", "four"] {
+            send(&journal, by, false).await;
+        }
+    });
+    let failure = failed(report.unwrap());
+    assert_eq!((failure.node.as_str(), failure.visit), ("rebase", 4));
+    let lines = log.lines();
+    let of_last: Vec<_> = lines.lines().filter(|line| line.contains(" rebase 4.1")).collect();
+    let failed = format!("310 failed rebase 4.1 after 0: {}", failure.message);
+    assert_eq!(of_last, ["310 started rebase 4.1", "310 exhausted rebase 4.1", &*failed]);
 }
 
 /// V3-151: in the order in which they were sent, one at a time.
