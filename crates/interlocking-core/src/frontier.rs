@@ -121,7 +121,8 @@ impl<'n, P: Payload> Frontier<'n, P> {
         self.due.reserve(8);
     }
 
-    /// The next node execution to start, if one is due. The frontier counts it as running from then on.
+    /// The next node execution to start, if one is due. The frontier counts it as running from then on, also if
+    /// [`Payload::copy`] panics.
     #[inline]
     pub fn next_due(&mut self) -> Option<Due<P>> {
         let node = self.due.pop_front()?;
@@ -143,6 +144,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         state.phase = Phase::Running;
         let execution = counts.execution(node);
         (state.filled, state.values) = (0, 0);
+        self.running += 1;
         let input = if row.is_join {
             let mut slots = Vec::with_capacity(row.places().len());
             slots.extend(row.places().filter_map(|place| self.take(place)));
@@ -150,7 +152,6 @@ impl<'n, P: Payload> Frontier<'n, P> {
         } else {
             Input::One(self.waiting[usize::from(row.first_place)].take()?)
         };
-        self.running += 1;
         Some(Due { execution, input, exhausted })
     }
 

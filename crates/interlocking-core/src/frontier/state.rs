@@ -63,6 +63,12 @@ impl<P: Payload> Frontier<'_, P> {
         self.due.len()
     }
 
+    /// The node of the execution that starts next.
+    #[doc(hidden)]
+    pub fn next_node(&self) -> Option<NodeIndex> {
+        self.due.front().copied()
+    }
+
     /// Whether something is due.
     pub fn has_due(&self) -> bool {
         !self.due.is_empty()

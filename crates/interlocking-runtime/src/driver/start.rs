@@ -19,7 +19,7 @@ impl Driver {
             let (execution, input) = match self.frontier.next_plain() {
                 Some(plain) => plain,
                 None => {
-                    let Some(due) = self.frontier.next_due() else { break };
+                    let Some(due) = self.next_due()? else { break };
                     let execution = due.execution;
                     taken = self.take_input(due)?;
                     if taken.is_none() {
@@ -37,6 +37,24 @@ impl Driver {
         }
         self.tasks.launch();
         Ok(())
+    }
+
+    /// The next execution to start, if one is due. A join with a kept slot copies the slot's value, which may panic.
+    #[inline]
+    fn next_due(&mut self) -> Result<Option<Due<ErasedToken>>, End> {
+        match self.net().features().kept {
+            0 => Ok(self.frontier.next_due()),
+            _ => self.next_due_caught(),
+        }
+    }
+
+    fn next_due_caught(&mut self) -> Result<Option<Due<ErasedToken>>, End> {
+        let Some(node) = self.frontier.next_node() else { return Ok(None) };
+        let due = caught_now(|| self.frontier.next_due());
+        due.map_err(|panic| match self.frontier.live(node) {
+            Some(join) => End::failed(panicked(self.net(), join, panic)),
+            None => End::at_exit(FailureKind::Panic, panic, Vec::new()),
+        })
     }
 
     /// Starts one execution at once.

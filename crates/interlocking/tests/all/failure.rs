@@ -3,9 +3,11 @@
 use crate::support::{Dropped, Log, both_ways, failed, pass, timed};
 use interlocking::failure::Failure;
 use interlocking::prelude::*;
-use interlocking::runtime::Outcome;
+use interlocking::runtime::journal::Entry;
+use interlocking::runtime::{MemoryJournal, Outcome};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 
 /// The result of a graph for its caller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,7 +49,36 @@ struct Fragile {
     second: LogicNode<Second>,
 }
 
-held!(Fragile);
+/// A latched slot's value is copied whenever its join fires.
+#[derive(Graph)]
+#[graph(output = ())]
+struct Latching {
+    #[node(entry, input = (), fork(again, part))]
+    split: ForkNode<Part>,
+    #[node(input = (), goto(gate), visits = 2)]
+    again: LogicNode<Again>,
+    #[node(input = (), goto(gate))]
+    part: LogicNode<Make>,
+    #[node(join(again: (), part: Uncopied latched), goto(exit))]
+    gate: JoinNode<Gate>,
+}
+
+/// A value whose copying panics.
+#[derive(Serialize, Deserialize)]
+struct Uncopied;
+
+impl Clone for Uncopied {
+    fn clone(&self) -> Self {
+        panic!("there is only one")
+    }
+}
+
+held!(Fragile, Latching);
+
+forks!(Part for latching::split, |_: (), cx| fork!(cx, ((), ())));
+logic!(Again for latching::again, |_: (), cx| goto!(cx, latching::gate, ()));
+logic!(Make for latching::part, |_: (), cx| goto!(cx, latching::gate, Uncopied));
+joins!(Gate for latching::gate, |(_, _): ((), Uncopied), cx| goto!(cx, latching::exit, ()));
 
 logic!(Split for fragile::split, |how: String, cx| match how.strip_prefix("beside ") {
     Some(how) => fork!(cx, (how.into(), how.into())),
@@ -111,6 +142,26 @@ async fn a_panic_is_a_failure_with_its_message() {
             assert_eq!(failure.to_string(), format!("node `first` panicked: {message}"));
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_latched_value_that_cannot_be_copied_is_a_failure_of_its_join() {
+    let graph =
+        || Latching { split: ForkNode(Part), again: LogicNode(Again), part: LogicNode(Make), gate: JoinNode(Gate) };
+    for run in both_ways(graph) {
+        let log = Log::new();
+        let failure = failed(run.with_events(log.sink()).start(()).await.unwrap());
+        assert_eq!(
+            (&failure.kind, &*failure.to_string()),
+            (&FailureKind::Panic, "node `gate` panicked: there is only one")
+        );
+        let lines = log.lines();
+        assert!(!lines.contains("started gate") && lines.contains("ended failed"), "{lines}");
+    }
+    let journal = Arc::new(MemoryJournal::new());
+    failed(timed(graph()).with_journal(journal.clone()).start(()).await.unwrap());
+    let last = journal.records(&RunId::DEFAULT).pop().unwrap();
+    assert!(matches!(last.entry, Entry::Ended { failure: Some(_), .. }), "{last:?}");
 }
 
 #[tokio::test(start_paused = true)]
