@@ -100,6 +100,11 @@ impl Additions {
         false
     }
 
+    /// Forgets a visit of a map that is over.
+    pub(crate) fn forget(&self, node: &str, visit: u32) {
+        self.inboxes.lock().retain(|map, _| map.visit != visit || map.node != node);
+    }
+
     /// Closes a map even if it has not taken all its items, because its execution is over.
     pub(crate) fn close_now(&self, map: &By) {
         self.inboxes.lock().entry(map.clone()).or_default().closed = true;

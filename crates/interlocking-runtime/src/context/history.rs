@@ -94,7 +94,53 @@ impl History {
         self.0.lock().decisions.get(by).cloned()
     }
 
+    /// Forgets a visit that is over: nothing of it is repeated.
+    pub(crate) fn forget(&self, node: &str, visit: u32) {
+        let is_other = |by: &By| by.visit != visit || by.node != node;
+        let mut executions = self.0.lock();
+        let Executions { restarts, conversations, sessions, once, questions, asked_at_ms, answers, decisions } =
+            &mut *executions;
+        restarts.retain(|by, _| is_other(by));
+        conversations.retain(|by, _| is_other(by));
+        sessions.retain(|(by, _), _| is_other(by));
+        once.retain(|(other, of, _), _| *of != visit || other != node);
+        questions.retain(|by, _| is_other(by));
+        asked_at_ms.retain(|by, _| is_other(by));
+        answers.retain(|by, _| is_other(by));
+        decisions.retain(|by, _| is_other(by));
+    }
+
     pub(crate) fn answer(&self, by: &By) -> Option<Encoded> {
         self.0.lock().answers.get(by).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visits_that_are_over_take_no_memory() {
+        let history = History::default();
+        let by = |visit, attempt| By { node: "work".to_owned(), visit, attempt };
+        history.record_once(by(0, 1), "effect", "1".into());
+        for visit in 1..1_000 {
+            let by = by(visit, 1);
+            history.restarted(by.clone());
+            assert_eq!(history.begin_conversation(&by), 1);
+            history.began_session(by.clone(), 1, "agent".to_owned(), SessionId::new("s").unwrap());
+            history.record_once(by.clone(), "effect", "1".into());
+            history.asked(by.clone(), "1".into(), "1".into(), Some(1));
+            history.answered(by.clone(), "1".into());
+            history.decided(by, Vec::new());
+            history.forget("work", visit);
+        }
+        history.forget("other", 0);
+        let executions = history.0.lock();
+        assert_eq!(executions.once.len(), 1, "the visit that is not over");
+        let Executions { restarts, conversations, sessions, questions, asked_at_ms, answers, decisions, .. } =
+            &*executions;
+        assert!(restarts.is_empty() && conversations.is_empty() && sessions.is_empty() && questions.is_empty());
+        assert!(asked_at_ms.is_empty() && answers.is_empty() && decisions.is_empty());
     }
 }

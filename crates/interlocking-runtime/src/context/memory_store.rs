@@ -13,6 +13,10 @@ pub(crate) trait MemoryStore: Send + Sync {
     fn cell(&self) -> &(dyn Any + Send + Sync);
     /// Applies the updates; true if there were any.
     fn apply(&self, effects: &Effects) -> bool;
+    /// A copy with the updates; `None` if there are none.
+    fn updated(&self, effects: &Effects) -> Option<Box<dyn MemoryStore>>;
+    /// Takes the value of a copy.
+    fn adopt(&self, copy: &dyn MemoryStore);
     /// The current value.
     fn encode(&self) -> Result<Encoded, serde_json::Error>;
     /// Sets the value.
@@ -26,6 +30,17 @@ impl<M: Memory> MemoryStore for MemoryCell<M> {
 
     fn apply(&self, effects: &Effects) -> bool {
         effects.apply(self)
+    }
+
+    fn updated(&self, effects: &Effects) -> Option<Box<dyn MemoryStore>> {
+        let copy = Self::new(self.lock().clone());
+        effects.apply(&copy).then(|| Box::new(copy) as Box<dyn MemoryStore>)
+    }
+
+    fn adopt(&self, copy: &dyn MemoryStore) {
+        if let Some(copy) = copy.cell().downcast_ref::<Self>() {
+            std::mem::swap(&mut *self.lock(), &mut *copy.lock());
+        }
     }
 
     fn encode(&self) -> Result<Encoded, serde_json::Error> {

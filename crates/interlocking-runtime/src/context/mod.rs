@@ -8,6 +8,7 @@ pub(crate) mod mail;
 pub(crate) mod memory_store;
 pub(crate) mod reports;
 pub mod run_context;
+mod untyped_context;
 pub(crate) mod services;
 pub(crate) mod turns;
 pub(crate) mod usage_guard;

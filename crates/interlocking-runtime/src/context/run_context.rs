@@ -1,9 +1,9 @@
 //! What a handler can ask of a recorded run and of related runs: an extension of its [`Cx`].
 
-use crate::context::child_run::children_of;
 pub use crate::context::child_run::{ChildRun, Committed};
 use crate::context::services::{RunServices, UntypedServices};
-use crate::journal::{Encoded, Entry, JournalError};
+use crate::erased::read::read;
+use crate::journal::{Encoded, JournalError};
 use crate::nodes::llm::{LLM, Prompt, Reply, ask};
 use crate::nodes::map::Item;
 use crate::workspaces::Workspaces;
@@ -221,15 +221,12 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
         let untyped = UntypedServices::of(self)?;
         let by = untyped.by(self.execution());
         if let Some(value) = untyped.history().once_value(&by, name) {
-            return Ok(serde_json::from_str::<Stored<T>>(&value)?.0);
+            let Stored(value) = read(&value)?;
+            return Ok(value);
         }
         let value = effect.await?;
         let json: Encoded = serde_json::to_string(&Stored(&value))?.into();
-        if let Some(record_writer) = &untyped.record_writer {
-            let entry = Entry::Once { by: by.clone(), name: name.to_owned(), value: json.clone().into() };
-            record_writer.write_detached(entry).await?;
-        }
-        untyped.history().record_once(by, name, json);
+        untyped.record_once(by, name, json).await?;
         Ok(value)
     }
 
@@ -270,24 +267,11 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     }
 
     fn siblings(&self) -> impl Future<Output = Result<Vec<RunId>, JournalError>> + Send {
-        let known = UntypedServices::of(self).ok().map(|untyped| {
-            let (tree, run) = (untyped.settings.tree(), untyped.run());
-            (untyped.settings.journal.clone(), tree.parent(run), tree.siblings(run), (tree.clone(), run.clone()))
-        });
+        let untyped = UntypedServices::of(self).ok();
         async move {
-            match known {
-                Some((Some(journal), Some(parent), _, (tree, run))) => {
-                    let children =
-                        journal.children(&parent).await.inspect_err(|error| tree.journal_failed(error))?.into_iter();
-                    let others = children.filter(|child| child.ended.is_none() && child.run != run);
-                    let mut others: Vec<_> = others.map(|child| child.run).collect();
-                    others.sort();
-                    Ok(others)
-                }
-                // Without a journal no run is resumed, so the siblings that are being executed are all that have started and not
-                // ended.
-                Some((None, _, siblings, _)) => Ok(siblings),
-                _ => Ok(Vec::new()),
+            match untyped {
+                Some(untyped) => untyped.siblings().await,
+                None => Ok(Vec::new()),
             }
         }
     }
@@ -296,13 +280,12 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     where
         Child: RunsChildren<Graph = N::Graph>,
     {
-        let known = UntypedServices::of(self)
-            .ok()
-            .map(|untyped| (untyped.settings.journal.clone(), untyped.settings.tree().clone(), untyped.run().clone()));
+        let untyped = UntypedServices::of(self).ok();
         async move {
-            let Some((Some(journal), tree, run)) = known else { return Ok(Vec::new()) };
-            let node = N::Graph::net().name(Child::INDEX);
-            children_of(&*journal, &run, node).await.inspect_err(|error| tree.journal_failed(error))
+            match untyped {
+                Some(untyped) => untyped.children(Child::INDEX).await,
+                None => Ok(Vec::new()),
+            }
         }
     }
 

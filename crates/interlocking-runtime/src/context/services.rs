@@ -16,7 +16,7 @@ use crate::tree::idle::IdleExecutions;
 use crate::tree::run_turns::KeptRunTurns;
 use crate::tree::turns::KeptTurns;
 use crate::workspaces::isolation;
-use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Usage};
+use interlocking_agents::{AgentEvent, LedgerEntry, Schema, SessionId, Usage};
 use interlocking_core::context::{ContextError, Cx, Label, Services, Workspace};
 use interlocking_core::failure::NodeError;
 use interlocking_core::frontier::{Execution, Payload};
@@ -199,6 +199,21 @@ impl UntypedServices {
         &self.notes().history
     }
 
+    /// Whether anything was noted of the run.
+    #[inline]
+    pub(crate) fn has_notes(&self) -> bool {
+        self.notes.get().is_some()
+    }
+
+    /// Forgets what was noted of a visit that is over.
+    pub(crate) fn forget_visit(&self, execution: Execution) {
+        if let Some(notes) = self.notes.get() {
+            let node = self.net.name(execution.node);
+            notes.history.forget(node, execution.visit);
+            notes.additions.forget(node, execution.visit);
+        }
+    }
+
     /// The items that event nodes have added to maps.
     pub(crate) fn additions(&self) -> &Arc<Additions> {
         &self.notes().additions
@@ -324,7 +339,10 @@ impl UntypedServices {
 
     /// Emits that the run has ended.
     pub(crate) fn emit_ended(&self, outcome: &'static str) {
-        self.emit(|| EventKind::RunEnded { outcome: outcome.into(), usage: self.ledger().total() });
+        self.emit(|| {
+            let usage = self.settings.known_tree().map(|tree| tree.used(self.run())).unwrap_or_default();
+            EventKind::RunEnded { outcome: outcome.into(), usage }
+        });
     }
 
     /// How events name an execution.
@@ -424,11 +442,6 @@ impl UntypedServices {
             }
         }
         executions
-    }
-
-    /// All agent calls so far, including those of child runs.
-    pub(crate) fn ledger(&self) -> Ledger {
-        self.settings.known_tree().map(|tree| tree.ledger(self.run())).unwrap_or_default()
     }
 
     /// The schema of a node's output, made once for each run.

@@ -4,6 +4,7 @@ use crate::clock::Elapsed;
 use crate::context::services::UntypedServices;
 use crate::driver::{Driver, end::End};
 use crate::erased::done::ErasedDone;
+use crate::erased::shared::Updated;
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::completions::Completed;
@@ -38,7 +39,7 @@ impl Driver {
         };
         accepted.step = self.within_budget(execution, accepted.step, took)?;
         // The memory may be half updated, so the table's route for failures is not taken.
-        let updated = self.shared.apply(execution, &accepted.effects);
+        let updated = self.shared.update(execution, &accepted.effects);
         let updated = updated.map_err(|panic| self.failed(execution, panicked(self.net(), execution, panic), took))?;
         let added = accepted.effects.take_added().and_then(|added| self.accept_items(execution, added, now));
         let spawned = match accepted.effects.is_empty() {
@@ -46,7 +47,7 @@ impl Driver {
             false => self.shared.graph_type().take_spawned(&mut accepted.effects),
         };
         let outcome = if self.is_recorded_or_observed(execution) {
-            let mut outcome = self.record(execution, &accepted, &spawned, updated, took);
+            let mut outcome = self.record(execution, &accepted, &spawned, updated.as_ref(), took);
             if let (Ok(outcome), Some((to, items))) = (&mut outcome, &added) {
                 outcome.added = Some(Box::new(AddedItems::of(to, items)));
             }
@@ -54,6 +55,9 @@ impl Driver {
         } else {
             None
         };
+        if let Some(updated) = updated {
+            self.shared.keep_updated(updated);
+        }
         if let Some((map, items)) = added {
             self.untyped().additions().add(map, items);
         }
@@ -270,6 +274,9 @@ impl Driver {
         match completed {
             Ok(completed) => {
                 self.stop_all(completed.cancelled);
+                if self.untyped().has_notes() {
+                    self.leave_visit(execution);
+                }
                 Ok(())
             }
             Err(Violation::Stale) => Ok(()),
@@ -288,6 +295,7 @@ impl Driver {
             }
             let node = untyped.node(cancelled);
             untyped.emit_rare(EventKind::NodeCancelled(node));
+            untyped.forget_visit(cancelled);
         }
     }
 
@@ -316,7 +324,7 @@ impl Driver {
         execution: Execution,
         accepted: &AcceptedOutcome,
         spawned: &[ErasedToken],
-        updated: Option<usize>,
+        updated: Option<&Updated>,
         took: Elapsed,
     ) -> Result<NodeOutcome, JournalError> {
         let (net, AcceptedOutcome { step, effects, failed }) = (self.net(), accepted);
@@ -327,7 +335,7 @@ impl Driver {
             let (place, payload) = encode(untyped, token)?;
             spawned_records.push(TokenRecord { place: place.to_owned(), payload: payload.into() });
         }
-        let memory = updated.map(|group| self.shared.remembered(group));
+        let memory = updated.map(|updated| self.shared.remembered(updated));
         let posted = effects.posted().iter().map(MessageRecord::of);
         Ok(NodeOutcome {
             node: net.name(execution.node).to_owned(),

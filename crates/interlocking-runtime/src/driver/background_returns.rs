@@ -8,7 +8,7 @@ use crate::driver::mailbox::post;
 use crate::driver::wait::{Over, Waited};
 use crate::erased::done::ErasedDone;
 use crate::erased::graph_type::AnyValue;
-use crate::erased::shared::ErasedShared;
+use crate::erased::shared::{ErasedShared, Updated};
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::interruption::{accepted_or_failure, caught, failure, kind_of, panicked};
@@ -27,7 +27,7 @@ struct AdvisoryEnd {
     execution: Execution,
     report: Result<Encoded, Failure>,
     /// The memory group that the execution updated.
-    updated: Option<usize>,
+    updated: Option<Updated>,
     /// Its other effects; empty where it failed.
     did: OtherEffects,
 }
@@ -73,8 +73,10 @@ impl Driver {
             match accepted_or_failure(shared.net(), execution, returned.result) {
                 Ok((_, effects)) => {
                     let background = self.background();
-                    match shared.apply(execution, &effects) {
-                        Ok(_) => {
+                    match shared.update(execution, &effects) {
+                        Ok(updated) => {
+                            // Not recorded: an observer sees the outcomes again when the run is resumed.
+                            updated.into_iter().for_each(|updated| shared.keep_updated(updated));
                             background.observers[at].busy = false;
                             background.show_next(&shared, at);
                         }
@@ -86,11 +88,12 @@ impl Driver {
                 Err(Some(failure)) => self.background().observer_failed(at, execution, *failure),
                 Err(None) => return Err(self.stopped()),
             }
+            self.untyped().forget_visit(execution);
             return Ok(());
         }
         self.background().advisory.retain(|other| *other != execution);
-        let Some(ended) = ended(&shared, returned) else { return Err(self.stopped()) };
-        record(&shared, &ended, false).await.map_err(|error| self.journal_failed(error))?;
+        let Some(mut ended) = ended(&shared, returned) else { return Err(self.stopped()) };
+        record(&shared, &mut ended, false).await.map_err(|error| self.journal_failed(error))?;
         let (by, OtherEffects { posted, label, commits }) = (shared.untyped().by(execution), ended.did);
         self.post(&by, &posted).await.map_err(|error| self.journal_failed(error))?;
         if let Ok(report) = &ended.report
@@ -99,6 +102,7 @@ impl Driver {
             self.observe(NodeOutcome::of_report(by, report.clone().into(), posted, label, commits));
         }
         self.background().reports.add(execution, ended.report);
+        self.untyped().forget_visit(execution);
         Ok(())
     }
 
@@ -163,7 +167,7 @@ impl Driver {
                 }
                 let execution = returned.execution;
                 let recorded = match ended(&shared, returned) {
-                    Some(ended) => record_late(&shared, &ended).await,
+                    Some(ended) => record_late(&shared, ended).await,
                     None => record_spent(&shared, execution).await,
                 };
                 if let Err(error) = recorded {
@@ -183,9 +187,9 @@ fn ended(shared: &Arc<dyn ErasedShared>, returned: Returned) -> Option<AdvisoryE
     let report = match accepted_or_failure(shared.net(), execution, result) {
         Err(None) => return None,
         Err(Some(failure)) => Err(*failure),
-        Ok((_, effects)) => match shared.apply(execution, &effects) {
-            Ok(group) => {
-                updated = group;
+        Ok((_, effects)) => match shared.update(execution, &effects) {
+            Ok(update) => {
+                updated = update;
                 let posted = effects.posted().iter().map(MessageRecord::of).collect();
                 did = OtherEffects { posted, label: effects.label().cloned(), commits: effects.commits().to_vec() };
                 Ok(effects.report().unwrap_or("null").into())
@@ -197,8 +201,8 @@ fn ended(shared: &Arc<dyn ErasedShared>, returned: Returned) -> Option<AdvisoryE
 }
 
 /// Records the result of an advisory execution that ended after its run, and sends its messages.
-async fn record_late(shared: &Arc<dyn ErasedShared>, ended: &AdvisoryEnd) -> Result<(), JournalError> {
-    record(shared, ended, true).await?;
+async fn record_late(shared: &Arc<dyn ErasedShared>, mut ended: AdvisoryEnd) -> Result<(), JournalError> {
+    record(shared, &mut ended, true).await?;
     let untyped = shared.untyped();
     match &untyped.record_writer {
         Some(record_writer) => {
@@ -222,7 +226,7 @@ async fn record_spent(shared: &Arc<dyn ErasedShared>, execution: Execution) -> R
 }
 
 /// Records the result of an advisory execution, and emits its events.
-async fn record(shared: &Arc<dyn ErasedShared>, ended: &AdvisoryEnd, late: bool) -> Result<(), JournalError> {
+async fn record(shared: &Arc<dyn ErasedShared>, ended: &mut AdvisoryEnd, late: bool) -> Result<(), JournalError> {
     let untyped = shared.untyped();
     let (report, failure) = match &ended.report {
         Ok(report) => (Some(report.clone().into()), None),
@@ -232,10 +236,13 @@ async fn record(shared: &Arc<dyn ErasedShared>, ended: &AdvisoryEnd, late: bool)
     let calls = untyped.calls_of(ended.execution);
     if let Some(record_writer) = &untyped.record_writer {
         let by = untyped.by(ended.execution);
-        let memory = ended.updated.map(|group| shared.remembered(group)).transpose()?;
+        let memory = ended.updated.as_ref().map(|updated| shared.remembered(updated)).transpose()?;
         let OtherEffects { posted, label, commits } = &ended.did;
         let (posted, label, commits) = (posted.clone(), label.clone(), commits.clone());
         record_writer.write(Entry::Report { by, report, failure, memory, calls, posted, label, commits }).await?;
+    }
+    if let Some(updated) = ended.updated.take() {
+        shared.keep_updated(updated);
     }
     if let Some(label) = &ended.did.label {
         untyped.emit_label(ended.execution, label, untyped.now());

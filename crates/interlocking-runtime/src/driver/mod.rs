@@ -163,6 +163,14 @@ impl Driver {
         self.background.as_ref().is_some_and(|background| background.is_busy())
     }
 
+    /// Forgets what was noted of a visit, unless another attempt of it follows.
+    #[cold]
+    pub(crate) fn leave_visit(&self, execution: Execution) {
+        if self.frontier.live(execution.node).is_none_or(|next| next.visit != execution.visit) {
+            self.untyped().forget_visit(execution);
+        }
+    }
+
     /// Shows an outcome to the observers of its node.
     pub(crate) fn observe(&mut self, outcome: NodeOutcome) {
         if self.observes {

@@ -41,6 +41,13 @@ pub(crate) trait ErasedShared: Send + Sync {
     fn finish(&self, output: AnyValue, reports: Reports) -> Finishing<'_>;
 }
 
+/// A memory group that an execution has updated.
+pub(crate) struct Updated {
+    group: usize,
+    /// The updated value, where it is not yet in the group's cell.
+    copy: Option<Box<dyn MemoryStore>>,
+}
+
 impl dyn ErasedShared {
     pub(crate) fn net(&self) -> &'static Net {
         self.untyped().net
@@ -51,20 +58,38 @@ impl dyn ErasedShared {
         self.untyped().settings.cancel.as_ref()
     }
 
-    /// Applies the memory updates of an accepted outcome; returns the memory group if there were any. The error is the message
-    /// of an update's panic.
-    pub(crate) fn apply(&self, execution: Execution, effects: &Effects) -> Result<Option<usize>, String> {
+    /// Applies the memory updates of an accepted outcome, if there are any. The error is the message of an update's panic. Where
+    /// the run is recorded and other nodes share the memory, they see the update once it is recorded and
+    /// [kept](Self::keep_updated).
+    pub(crate) fn update(&self, execution: Execution, effects: &Effects) -> Result<Option<Updated>, String> {
         if effects.is_empty() {
             return Ok(None);
         }
         let Some(group) = self.net().node(execution.node).memory.map(usize::from) else { return Ok(None) };
-        caught_now(|| self.memories()[group].apply(effects)).map(|updated| updated.then_some(group))
+        let memory = &self.memories()[group];
+        caught_now(|| match self.untyped().record_writer.is_some() && self.is_shared(group) {
+            true => memory.updated(effects).map(|copy| Updated { group, copy: Some(copy) }),
+            false => memory.apply(effects).then_some(Updated { group, copy: None }),
+        })
     }
 
-    /// The current value of a memory group, as it is recorded.
-    pub(crate) fn remembered(&self, group: usize) -> Result<MemoryRecord, JournalError> {
-        let name = self.net().memory_groups()[group].clone();
-        match self.memories()[group].encode() {
+    /// Whether several nodes have this memory.
+    fn is_shared(&self, group: usize) -> bool {
+        let has = |memory: Option<u16>| memory.map(usize::from) == Some(group);
+        self.net().nodes().iter().filter(|node| has(node.memory)).nth(1).is_some()
+    }
+
+    /// Keeps an update that is recorded.
+    pub(crate) fn keep_updated(&self, updated: Updated) {
+        if let Some(copy) = updated.copy {
+            self.memories()[updated.group].adopt(&*copy);
+        }
+    }
+
+    /// The updated value of a memory group, as it is recorded.
+    pub(crate) fn remembered(&self, updated: &Updated) -> Result<MemoryRecord, JournalError> {
+        let name = self.net().memory_groups()[updated.group].clone();
+        match updated.copy.as_ref().unwrap_or(&self.memories()[updated.group]).encode() {
             Ok(value) => Ok(MemoryRecord { group: name, value: value.into() }),
             Err(error) => Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() }),
         }

@@ -7,6 +7,7 @@
 
 use super::map::{self, Item};
 use crate::context::services::UntypedServices;
+use crate::erased::read::read;
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::{Graph, Handled, PassedOn, PassesOn, Runs, Stored};
@@ -186,7 +187,8 @@ async fn child<N: Runs>(
     if let Some(results) = untyped.settings.child_results()
         && let Some(json) = results(untyped.run(), &untyped.by(cx.execution()))
     {
-        return Ok(serde_json::from_str::<Stored<_>>(&json)?.0);
+        let Stored(output) = read(&json)?;
+        return Ok(output);
     }
     let item = Item::new(entry).with_key(cx.node());
     let (mut children, _) = map::start(untyped, cx.execution(), &graph, vec![item]).await?;

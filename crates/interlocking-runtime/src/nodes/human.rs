@@ -9,8 +9,8 @@
 
 use crate::context::services::UntypedServices;
 use crate::erased::read::read;
+use crate::journal::Encoded;
 pub use crate::journal::question::OpenQuestion;
-use crate::journal::{Encoded, Entry};
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::{Asks, Stored};
@@ -127,15 +127,9 @@ where
         if untyped.history().question(&by).is_none() {
             let question: Encoded = serde_json::to_string(&Stored(&self.0.ask(&input, cx).await?))?.into();
             let schema: Encoded = schemars::schema_for!(N::Answer).to_value().to_string().into();
-            let asked_at_ms = untyped.net.node(execution.node).timeout.map(|_| untyped.settings.clock().unix_ms());
-            let (asked, allowed) = (question.clone().into(), schema.clone().into());
-            let entry = Entry::Asked { by: by.clone(), question: asked, schema: allowed, asked_at_ms };
-            // Noted before it is recorded: a reader of the journal may answer at once, and an answer to an unknown question is
-            // dropped.
-            UntypedServices::of(cx)?.history().asked(by.clone(), question, schema, asked_at_ms);
-            record_writer.write_detached(entry).await?;
+            untyped.ask(&record_writer, execution, &by, [question, schema]).await?;
         }
-        let answer = UntypedServices::of(cx)?.answer(execution, &by).await;
+        let answer = untyped.answer(execution, &by).await;
         let Stored(answer) = read(&answer)?;
         self.0.answered(input, answer, cx).await
     }

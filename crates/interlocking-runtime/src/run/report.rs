@@ -10,7 +10,7 @@ pub(crate) fn report<O>(
     entries: impl Iterator<Item = (NodeIndex, u32)>,
     outcome: Outcome<O>,
 ) -> Report<O> {
-    let (run, ledger) = (untyped.run().clone(), untyped.ledger());
+    let (run, ledger) = (untyped.run().clone(), untyped.settings.ledger());
     Report { run, outcome, ledger, visits: visits(untyped.net, entries), took: untyped.now() }
 }
 

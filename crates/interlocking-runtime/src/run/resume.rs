@@ -66,7 +66,7 @@ pub(crate) async fn resume(
         if let Some((by, messages)) = reader.posted(&mut replayed) {
             post(&*journal, &run, &by, &messages).await?;
         }
-        let report = ended(&run, replayed, &reader, settings.tree().ledger(&run))?;
+        let report = ended(&run, replayed, &reader, settings.ledger())?;
         // The process that ended the run may have been killed before it released the workspaces.
         release_workspaces(&settings, &report.outcome).await;
         return Ok(Resumed::Ended(Box::new(report)));

@@ -14,7 +14,7 @@ use crate::tree::Tree;
 use crate::tree::idle::ChildSlot;
 use crate::workspaces::isolation::demands_a_sandbox;
 use crate::workspaces::{Directories, RunScope, Workspaces};
-use interlocking_agents::{LostSession, Nudges};
+use interlocking_agents::{Ledger, LostSession, Nudges};
 use interlocking_core::failure::NodeError;
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
@@ -308,6 +308,12 @@ impl Settings {
     /// The tree of runs, if it was needed before.
     pub(crate) fn known_tree(&self) -> Option<&Arc<Tree>> {
         self.family.get()?.tree.get()
+    }
+
+    /// All agent calls of the tree so far. Empty for a child run: nobody is given the report of one, and making a ledger for each
+    /// child would take the square of their number.
+    pub(crate) fn ledger(&self) -> Ledger {
+        self.known_tree().filter(|_| self.depth() == 0).map(|tree| tree.ledger()).unwrap_or_default()
     }
 
     /// Whether this is a child run and the root run was not cancelled: a child that was stopped was then stopped with its map

@@ -13,6 +13,7 @@ use crate::tree::end_children::end_child;
 use interlocking_core::failure::ChildFailure;
 use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -138,7 +139,13 @@ fn of_journal(error: StartError, run: &RunId) -> Result<JournalError, StartError
 
 /// The children that a map node has started before.
 #[derive(Default)]
-pub(crate) struct Predecessors(Vec<Predecessor>);
+pub(crate) struct Predecessors {
+    /// By the execution that they belong to, the earliest first.
+    children: Vec<Predecessor>,
+    by_run: HashMap<RunId, usize>,
+    /// By key and number of the item: the latest child of an equal item.
+    latest: HashMap<(String, u32), usize>,
+}
 
 /// A child that a map node has started before.
 struct Predecessor {
@@ -160,7 +167,7 @@ impl Predecessors {
     ) -> Result<Self, JournalError> {
         let known = Self::listed(journal, parent, node).await?;
         let mut waited = false;
-        for child in known.0.iter().filter(|child| child.entry < entry && child.summary.ended.is_none()) {
+        for child in known.children.iter().filter(|child| child.entry < entry && child.summary.ended.is_none()) {
             tree.wait_until_left(&child.summary.run).await;
             // Writes that were pending when the child was stopped are finished before its run can be claimed.
             match claims::claim(journal, &child.summary.run).await {
@@ -188,12 +195,23 @@ impl Predecessors {
             }
         }
         known.sort_by_key(|child| child.entry);
-        Ok(Self(known))
+        Ok(Self::of_children(known))
+    }
+
+    fn of_children(children: Vec<Predecessor>) -> Self {
+        let (mut by_run, mut latest) = (HashMap::new(), HashMap::new());
+        for (at, Predecessor { summary, .. }) in children.iter().enumerate() {
+            by_run.insert(summary.run.clone(), at);
+            if let Some(Origin::Child { key, number, .. }) = &summary.origin {
+                latest.insert((key.clone(), *number), at);
+            }
+        }
+        Self { children, by_run, latest }
     }
 
     /// Whether one of the children has this name.
     pub(crate) fn has(&self, run: &RunId) -> bool {
-        self.0.iter().any(|child| child.summary.run == *run)
+        self.by_run.contains_key(run)
     }
 
     /// The latest child of an equal item.
@@ -202,13 +220,12 @@ impl Predecessors {
     }
 
     fn latest_equal(&self, identity: &ChildIdentity<'_>) -> Option<&Predecessor> {
-        let is_equal = |child: &&Predecessor| matches!(&child.summary.origin, Some(Origin::Child { key, number, .. }) if *key == identity.key && *number == identity.number);
-        self.0.iter().rev().find(is_equal)
+        self.latest.get(&(identity.key.clone(), identity.number)).map(|at| &self.children[*at])
     }
 
     /// Whether the child with this name has ended; `None` if there is no such child.
     pub(crate) fn has_ended(&self, run: &RunId) -> Option<bool> {
-        self.0.iter().find(|child| child.summary.run == *run).map(|child| child.summary.ended.is_some())
+        self.by_run.get(run).map(|at| self.children[*at].summary.ended.is_some())
     }
 
     /// The run that this child continues, and its origin; `None` if the child begins anew. The same execution resumes the child
@@ -229,7 +246,7 @@ impl Predecessors {
         entry: (u32, u32),
         goes_on: impl Fn(&RunId, &Origin) -> bool,
     ) -> Result<(), JournalError> {
-        for Predecessor { summary, .. } in self.0.iter().filter(|child| child.entry < entry) {
+        for Predecessor { summary, .. } in self.children.iter().filter(|child| child.entry < entry) {
             if summary.ended.is_none() && !summary.origin.as_ref().is_some_and(|origin| goes_on(&summary.run, origin)) {
                 end_child(journal, tree, &summary.run).await?;
             }

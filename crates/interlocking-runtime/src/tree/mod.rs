@@ -16,7 +16,7 @@ use crate::mutex::Mutex;
 use crate::run::claims::Releasing;
 use crate::tree::past_calls::PastCalls;
 use crate::tree::turns::Turns;
-use interlocking_agents::{Ledger, LedgerEntry};
+use interlocking_agents::{Ledger, LedgerEntry, Usage};
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -51,9 +51,21 @@ pub(crate) struct Tree {
 #[derive(Default)]
 struct TreeUsage {
     /// The calls in the order in which they ended, including those of runs that have ended.
-    calls: Vec<(RunId, LedgerEntry)>,
+    calls: Vec<LedgerEntry>,
+    /// What each run has used, together with all runs below it.
+    used: BTreeMap<RunId, Usage>,
     /// The parent of each child run.
     parents: BTreeMap<RunId, RunId>,
+}
+
+impl TreeUsage {
+    fn book(&mut self, run: &RunId, call: LedgerEntry) {
+        let Self { calls, used, parents } = self;
+        // A path upwards is never longer than this, except in a cycle.
+        let above = std::iter::successors(Some(run), |run| parents.get(*run)).take(parents.len() + 1);
+        above.for_each(|run| *used.entry(run.clone()).or_default() += call.usage);
+        calls.push(call);
+    }
 }
 
 /// The task of a child. The task has ended when this is dropped.
@@ -186,34 +198,27 @@ impl Tree {
 
     /// Books a call that has ended.
     pub(crate) fn book_call(&self, run: &RunId, call: LedgerEntry) {
-        self.usage.lock().calls.push((run.clone(), call));
+        self.usage.lock().book(run, call);
     }
 
     /// Books calls that were made before this process.
     pub(crate) fn had_spent(&self, past: Vec<PastCalls>) {
         let mut usage = self.usage.lock();
-        for PastCalls { run, parent, calls, .. } in past {
-            usage.calls.extend(calls.into_iter().map(|call| (run.clone(), call)));
-            usage.parents.extend(parent.map(|parent| (run, parent)));
+        usage.parents.extend(past.iter().filter_map(|past| Some((past.run.clone(), past.parent.clone()?))));
+        for PastCalls { run, calls, .. } in past {
+            calls.into_iter().for_each(|call| usage.book(&run, call));
         }
     }
 
-    /// The calls of a run, and of all runs below it.
-    pub(crate) fn ledger(&self, run: &RunId) -> Ledger {
-        let usage = self.usage.lock();
-        let is_below = |other: &RunId| {
-            // A path upwards is never longer than this, except in a cycle.
-            let mut left = usage.parents.len();
-            let mut above = Some(other);
-            while let Some(other) = above.filter(|other| *other != run) {
-                above = if left > 0 { usage.parents.get(other) } else { None };
-                left = left.saturating_sub(1);
-            }
-            above.is_some()
-        };
+    /// What a run has used, together with all runs below it.
+    pub(crate) fn used(&self, run: &RunId) -> Usage {
+        self.usage.lock().used.get(run).copied().unwrap_or_default()
+    }
+
+    /// The calls of all runs.
+    pub(crate) fn ledger(&self) -> Ledger {
         let mut ledger = Ledger::default();
-        let calls = usage.calls.iter().filter(|(other, _)| *run == self.root || is_below(other));
-        calls.for_each(|(_, call)| ledger.record(call.clone()));
+        self.usage.lock().calls.iter().for_each(|call| ledger.record(call.clone()));
         ledger
     }
 
@@ -325,5 +330,35 @@ impl Drop for Membership {
     fn drop(&mut self) {
         self.tree.members.lock().remove(&self.run);
         self.tree.left.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_run_uses_counts_for_all_runs_above_it() {
+        let [root, child, other, below]: [RunId; 4] =
+            ["root", "child", "other", "below"].map(|run| run.parse().unwrap());
+        let call = |cost: u64| {
+            let usage = Usage { calls: 1, input_tokens: cost, ..Usage::default() };
+            LedgerEntry { agent: "a".to_owned(), role: None, session: None, usage }
+        };
+        let tree = Arc::new(Tree::new(root.clone()));
+        let past = |run: &RunId, parent: Option<&RunId>, cost| PastCalls {
+            run: run.clone(),
+            parent: parent.cloned(),
+            calls: vec![call(cost)],
+            has_turn: false,
+        };
+        // In any order.
+        tree.had_spent(vec![past(&below, Some(&child), 1), past(&root, None, 2), past(&child, Some(&root), 4)]);
+        let _member = tree.join(other.clone(), root.clone());
+        tree.book_call(&other, call(8));
+        tree.book_call(&below, call(16));
+        let used = [&root, &child, &other, &below].map(|run| tree.used(run).input_tokens);
+        assert_eq!(used, [31, 21, 8, 17]);
+        assert_eq!(tree.ledger().total(), tree.used(&root));
     }
 }

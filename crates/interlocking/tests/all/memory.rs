@@ -1,5 +1,6 @@
 //! Memory: a snapshot to read, updates that take effect with the outcome, shared within a group only.
 
+use crate::slow::Slow;
 use crate::support::{Recording, failed, finished, pass, timed};
 use askama::Template;
 use interlocking::prelude::*;
@@ -267,7 +268,7 @@ struct Builder {
     build: LLMNode<Builds>,
 }
 
-held!(Shared, Stress, Lost, Builder);
+held!(Shared, Stress, Lost, Builder, Beside);
 
 struct Builds;
 impl LLMHandler<builder::build> for Builds {
@@ -323,4 +324,43 @@ async fn memory_is_in_no_schema() {
         assert!(!schema.as_value().to_string().contains("session_of_last_attempt"));
         assert!(!turn.prompt.contains("session_of_last_attempt"));
     }
+}
+
+/// Two branches that share one memory.
+#[derive(Graph)]
+#[graph(output = (u32, u32))]
+struct Beside {
+    #[node(entry, input = (), fork(change, look))]
+    split: ForkNode<Branch>,
+    #[node(input = (), goto(both), memory(count: u32))]
+    change: LogicNode<Change>,
+    #[node(input = (), goto(both), memory(count: u32))]
+    look: LogicNode<Look>,
+    #[node(join(change: (), look: (u32, u32)), goto(exit))]
+    both: JoinNode<Both>,
+}
+
+forks!(Branch for beside::split, |_: (), cx| fork!(cx, ((), ())));
+logic!(Change for beside::change, |_: (), cx| {
+    cx.update_memory(|count| *count += 1);
+    goto!(cx, beside::both, ())
+});
+logic!(Look for beside::look, |_: (), cx| {
+    pass(10).await;
+    let early = cx.memory();
+    pass(40).await;
+    goto!(cx, beside::both, (early, cx.memory()))
+});
+joins!(Both for beside::both, |(_, seen): ((), (u32, u32)), cx| goto!(cx, beside::exit, seen));
+
+/// Nothing is built on an update that a crash could still take back.
+#[tokio::test(start_paused = true)]
+async fn an_update_is_seen_once_it_is_recorded() {
+    let journal = Slow::new(|entry| match entry {
+        Entry::Outcome(outcome) if outcome.node == "change" => 30,
+        _ => 0,
+    });
+    let graph =
+        Beside { split: ForkNode(Branch), change: LogicNode(Change), look: LogicNode(Look), both: JoinNode(Both) };
+    assert_eq!(finished(timed(graph).with_journal(journal).start(()).await.unwrap()), (0, 1));
 }
