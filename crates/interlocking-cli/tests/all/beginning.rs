@@ -50,6 +50,19 @@ impl Given {
         self.start.journal.claim(&self.start.run).await
     }
 
+    /// A claim that was dropped is released a moment later.
+    async fn claim_once_free(&self) -> Claim {
+        let claimed = async {
+            loop {
+                match self.claim().await {
+                    Err(JournalError::Held { .. }) => tokio::time::sleep(Duration::from_millis(5)).await,
+                    claimed => return claimed.unwrap(),
+                }
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), claimed).await.unwrap()
+    }
+
     async fn begin(&self) -> Result<RepositoryRun, CommandError> {
         RepositoryRun::begin(self.location.clone(), &self.options, self.start.clone(), ()).await
     }
@@ -77,7 +90,7 @@ async fn of_two_runs_of_one_name_the_second_is_refused_and_leaves_what_the_first
     assert!(refused.to_string().contains(said), "{refused}");
     assert!(session.exists() && first.directory().exists() && !scene.at("other").exists());
     drop(run);
-    other.claim().await.unwrap();
+    other.claim_once_free().await;
 }
 
 /// What a run that has failed leaves is not removed under the hands of a process that has retried it in the meantime.
@@ -94,6 +107,7 @@ async fn the_end_of_a_failed_run_leaves_alone_what_another_process_has_taken_up(
     let report = first.ready(run).unwrap().start("a greeting".to_owned()).await.unwrap();
     assert!(matches!(report.outcome, Outcome::Failed(_)), "{:?}", report.outcome);
 
+    drop(other.claim_once_free().await);
     let mut retried = other.start.clone();
     (retried.is_resumed, retried.is_retried) = (true, true);
     let mut second = RepositoryRun::<()>::resume(&other.options, retried).await.unwrap();
@@ -118,7 +132,7 @@ async fn a_run_that_does_not_start_is_taken_back_once_nobody_holds_it() {
     let (one, other) = (Given::of_process(&scene, "one").await, Given::of_process(&scene, "other").await);
     let mut run = one.begin().await.unwrap();
     drop(run.ready(Run::new(Pair::default())).unwrap());
-    let claim = other.claim().await.unwrap();
+    let claim = other.claim_once_free().await;
     let directory = run.directory().to_owned();
     let (abandoned, ()) = tokio::join!(run.abandon(|| std::future::ready(())), async {
         tokio::time::sleep(Duration::from_millis(70)).await;
