@@ -92,7 +92,7 @@ impl Setup {
 
     /// Adds a variable to its environment, which is otherwise empty. Its value may be a secret: where the command prints
     /// it, or a line of it, as it is, a [`SetupError`] has `[redacted]` instead. Values and lines of less than eight bytes
-    /// are shown.
+    /// are shown, and absolute paths of directories.
     #[must_use]
     pub fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((name.into(), value.into()));
@@ -149,7 +149,9 @@ impl Setup {
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(place);
-        let secrets = Secrets::of(self.environment.iter().map(|(_, value)| value.as_os_str()));
+        // The path of a directory, as of a home, is no secret, and an error without it tells less.
+        let values = self.environment.iter().map(|(_, value)| value.as_os_str());
+        let secrets = Secrets::of(values.filter(|value| !Path::new(value).is_absolute() || !Path::new(value).is_dir()));
         let ended = process::run(&mut command, self.time_limit, &secrets, start, is_stopped)
             .map_err(|error| not_started(error.to_string()))?;
         let (place, output, error) = (place.to_owned(), ended.output, ended.error);

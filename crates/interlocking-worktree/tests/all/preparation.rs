@@ -49,12 +49,15 @@ fn the_values_of_a_setups_variables_are_not_shown() {
     assert!(shown.contains("TOKEN") && !shown.contains("a-secret"), "{shown}");
     let place = Place::new();
     let tests = place.worktree("tests");
-    for script in ["echo its $TOKEN; exit 1", "echo its $TOKEN >&2; exit 1", "echo its $TOKEN; sleep 1000"] {
-        let setup = Setup::new("sh", ["-c", script]).with_variable("PATH", "/usr/bin:/bin");
+    let home = tests.path().to_str().unwrap();
+    for script in
+        ["echo its $TOKEN $HOME; exit 1", "echo its $TOKEN $HOME >&2; exit 1", "echo its $TOKEN $HOME; sleep 1000"]
+    {
+        let setup = Setup::new("sh", ["-c", script]).with_variable("PATH", "/usr/bin:/bin").with_variable("HOME", home);
         let setup = setup.with_variable("TOKEN", "s3cret-value").with_time_limit(Duration::from_millis(500));
         let error = setup.run(tests.path()).unwrap_err();
         for shown in [error.to_string(), format!("{error:?}")] {
-            assert!(shown.contains("its [redacted]") && !shown.contains("s3cret-value"), "{shown}");
+            assert!(shown.contains(&format!("its [redacted] {home}")) && !shown.contains("s3cret-value"), "{shown}");
         }
     }
 }
