@@ -1,8 +1,9 @@
 //! Reads files of a project that an agent may have written: regular ones of limited size, within the project, and through no link.
 
 use crate::error::CodeError;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use interlocking_sandbox::regular_file::{self, Links};
+use std::fs::File;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// The path of a project's file.
@@ -33,15 +34,7 @@ pub(crate) fn read(root: &Path, file: &Path) -> Result<String, CodeError> {
 ///
 /// The file cannot be opened, is no regular file, or is larger than [`MAX_BYTES`](interlocking_rust_source::MAX_BYTES).
 pub(crate) fn read_anywhere(path: &Path) -> io::Result<String> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
-    }
-    text_of(options.open(path)?)
+    text_of(regular_file::open(path, Links::Followed)?)
 }
 
 /// Opens a file below `root`. Each part of the path is opened relative to the one before, so that none can become a link meanwhile.
@@ -49,22 +42,21 @@ pub(crate) fn read_anywhere(path: &Path) -> io::Result<String> {
 #[cfg(unix)]
 fn open_without_links(root: &Path, file: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open, openat};
-    let directory = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let regular = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let names = || file.components().filter(|part| matches!(part, Component::Normal(_)));
-    let mut opened = open(root, directory, Mode::empty())?;
-    let above = names().count().saturating_sub(1);
-    for (depth, name) in names().enumerate() {
-        let flags = if depth < above { directory | OFlags::NOFOLLOW } else { regular };
-        opened = openat(&opened, name.as_os_str(), flags, Mode::empty()).map_err(|error| {
-            let path: PathBuf = names().take(depth + 1).collect();
-            match root.join(&path).is_symlink() {
-                true => io::Error::other(format!("{} is a link", path.display())),
-                false => error.into(),
-            }
-        })?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut names: Vec<_> = file.components().filter(|part| matches!(part, Component::Normal(_))).collect();
+    let Some(name) = names.pop() else { return regular_file::open(root, Links::Refused) };
+    let mut directory = open(root, flags, Mode::empty())?;
+    let mut path = PathBuf::new();
+    let explained = |path: &Path, error: io::Error| match root.join(path).is_symlink() {
+        true => io::Error::other(format!("{} is a link", path.display())),
+        false => error,
+    };
+    for above in names {
+        path.push(above);
+        directory = openat(&directory, above.as_os_str(), flags | OFlags::NOFOLLOW, Mode::empty())
+            .map_err(|error| explained(&path, error.into()))?;
     }
-    Ok(opened.into())
+    regular_file::open_at(&directory, name.as_os_str()).map_err(|error| explained(&path.join(name), error))
 }
 
 #[cfg(not(unix))]
@@ -74,16 +66,7 @@ fn open_without_links(root: &Path, file: &Path) -> io::Result<File> {
 
 fn text_of(file: File) -> io::Result<String> {
     const MOST: u64 = interlocking_rust_source::MAX_BYTES as u64;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no regular file"));
-    }
-    let mut bytes = Vec::new();
-    // One byte more than is allowed: what grows while it is read is refused, too.
-    file.take(MOST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
-        return Err(io::Error::other(format!("it has more than {MOST} bytes, which is the most that is looked at")));
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(String::from_utf8_lossy(&regular_file::read_open(file, MOST)?).into_owned())
 }
 
 #[cfg(all(test, unix))]
@@ -121,7 +104,7 @@ mod tests {
         ] {
             assert_eq!(refused(file), format!("{file} cannot be read: {why}"));
         }
-        assert!(refused("large").contains("the most that is looked at"));
+        assert!(refused("large").contains("it is larger than "));
         assert!(refused("none").contains("No such file"));
         for file in ["../secret", "/etc/passwd", "src/../../secret"] {
             assert!(matches!(read(root, Path::new(file)), Err(CodeError::OutsideProject(_))), "{file}");

@@ -23,17 +23,24 @@ pub enum Links {
 ///
 /// The system's error, or there is something else than a regular file.
 pub fn open(path: &Path, links: Links) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
+    open_with(path, OpenOptions::new().read(true), links)
+}
+
+/// Opens a regular file with these options, which read it: opening a pipe for writing alone fails with an error that does not say why.
+///
+/// # Errors
+///
+/// As for [`open`].
+pub fn open_with(path: &Path, options: &mut OpenOptions, links: Links) -> io::Result<File> {
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
         let no_links = if links == Links::Refused { OFlags::NOFOLLOW } else { OFlags::empty() };
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY | no_links;
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.bits().cast_signed());
     }
     #[cfg(not(unix))]
-    if links == Links::Refused && path.symlink_metadata()?.is_symlink() {
+    if links == Links::Refused && path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
         return Err(not_regular());
     }
     regular(options.open(path))
@@ -76,10 +83,12 @@ pub fn read_open(file: File, most: u64) -> io::Result<Vec<u8>> {
 }
 
 fn regular(opened: io::Result<File>) -> io::Result<File> {
-    // So the system refuses a link that is not followed, and a socket.
+    // So the system refuses a link that is not followed, a socket, and a directory that is to be written.
     #[cfg(unix)]
-    let opened = opened.map_err(|error| match rustix::io::Errno::from_io_error(&error) {
-        Some(rustix::io::Errno::LOOP | rustix::io::Errno::MLINK | rustix::io::Errno::NXIO) => not_regular(),
+    use rustix::io::Errno;
+    #[cfg(unix)]
+    let opened = opened.map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::LOOP | Errno::MLINK | Errno::NXIO | Errno::ISDIR) => not_regular(),
         _ => error,
     });
     let file = opened?;
@@ -118,6 +127,7 @@ mod tests {
         for name in [".", "link", "device", "socket", "pipe"] {
             let mut refused = vec![open(&at(name), Links::Refused), open_at(&directory, name.as_ref())];
             refused.extend((name != "link").then(|| open(&at(name), Links::Followed)));
+            refused.push(open_with(&at(name), File::options().read(true).append(true).create(true), Links::Refused));
             for error in refused.into_iter().map(Result::unwrap_err) {
                 assert_eq!(
                     (error.kind(), error.to_string().as_str()),

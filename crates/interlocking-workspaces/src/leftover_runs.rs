@@ -5,9 +5,11 @@ use crate::blocking::spawn_blocking;
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use crate::git_workspaces::GitWorkspaces;
+use crate::named_branches::unusable;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunEnd;
-use interlocking_worktree::{BranchName, CommitId, WorktreeEntry, open_regular};
+use interlocking_sandbox::regular_file::{self, Links};
+use interlocking_worktree::{BranchName, CommitId, WorktreeEntry};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -124,16 +126,14 @@ impl LeftoverRun {
     /// What is left of a run; none if there is no run, or a process is working on it.
     fn of(run: GitRun) -> Result<Option<Self>, GitWorkspacesError> {
         let path = run.tree_directory().join(ALIVE);
-        let file = match open_regular(&path, OpenOptions::new().read(true)) {
+        let file = match regular_file::open(&path, Links::Refused) {
             Ok(file) => file,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(None);
             }
             // An agent can replace the file with anything. What is not a file is not locked by any process.
-            Err(_) if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) => {
-                return Self::unlocked(run).map(Some);
-            }
-            Err(error) => return Err(GitWorkspacesError::Directory { path, reason: error.to_string() }),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => return Self::unlocked(run).map(Some),
+            Err(error) => return Err(unusable(path, &error)),
         };
         if file.try_lock().is_err() {
             return Ok(None);
@@ -189,9 +189,11 @@ impl GitRun {
             return Ok(());
         }
         let path = self.tree_directory().join(ALIVE);
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true);
         let opened = fs::create_dir_all(self.tree_directory())
-            .and_then(|()| open_regular(&path, OpenOptions::new().read(true).append(true).create(true)));
-        let file = opened.map_err(|error| GitWorkspacesError::Directory { path, reason: error.to_string() })?;
+            .and_then(|()| regular_file::open_with(&path, &mut options, Links::Refused));
+        let file = opened.map_err(|error| unusable(path, &error))?;
         if !lock_for_run(&file) {
             return Err(GitWorkspacesError::LookedAt { run: self.0.names.root.clone() });
         }

@@ -6,10 +6,11 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
-use interlocking_worktree::{BranchName, CommitId, open_regular};
+use interlocking_sandbox::regular_file::{self, Links};
+use interlocking_worktree::{BranchName, CommitId};
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -142,14 +143,15 @@ impl GitRun {
 }
 
 fn read_noted(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    open_regular(path, OpenOptions::new().read(true))?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > MAX_BYTES {
-        true => Err(io::Error::other("it is not the file that was written there")),
-        false => Ok(text),
-    }
+    let bytes = regular_file::read(path, Links::Refused, MAX_BYTES)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-fn unusable(path: PathBuf, error: &io::Error) -> GitWorkspacesError {
-    GitWorkspacesError::Directory { path, reason: error.to_string() }
+/// The error for a file of the run that cannot be used: an agent can put anything in its place.
+pub(crate) fn unusable(path: PathBuf, error: &io::Error) -> GitWorkspacesError {
+    let reason = match error.kind() {
+        io::ErrorKind::InvalidData => "it is not a file: delete it".to_owned(),
+        _ => error.to_string(),
+    };
+    GitWorkspacesError::Directory { path, reason }
 }

@@ -53,7 +53,7 @@
 //! | a clone with an object store of its own, and importing its commits | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`], [`Worktree::export_up_to`] and [`Repository::import`] or [`Repository::import_objects`], [`Repository::remove_clone`] |
 //! | list changes | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`], [`Repository::unified_diff`] |
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; [`Worktree::propose_since`] makes a commit and moves no reference; trailers with [`Message`] |
-//! | read and write a file of a working tree that an agent can write to | [`Worktree::read_file`], [`Worktree::write_file`]; a file of another directory that it can write to: [`open_regular`] |
+//! | read and write a file of a working tree that an agent can write to | [`Worktree::read_file`], [`Worktree::write_file`] |
 //! | check what an agent did to its worktree | [`Place::verify`] |
 //! | reset | [`Worktree::reset_to`], [`Worktree::reset_to_except`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
 //! | reuse worktrees, or write their files ahead of time | [`Pool::create_worktree`], [`Pool::retire`], [`Pool::prepare`]; for clones, [`Repository::recycle_clone`] |
@@ -166,7 +166,6 @@ pub use repository::rename_branch::RenameBranchError;
 pub use repository::{Configuration, Head, InitError, OpenError, Repository};
 pub use status::change::{Change, ChangeKind};
 pub use status::diff::{FileChange, FileChangeKind};
-pub use untrusted::file::open_regular;
 pub use untrusted::{Limits, Refused};
 pub use values::git_error::GitError;
 pub use values::id::{BlobId, CommitId, ObjectIdError};

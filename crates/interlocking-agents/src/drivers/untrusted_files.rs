@@ -1,7 +1,8 @@
 //! Finds and reads files that an agent can write, such as its program's record of a session. Whatever the files
 //! contain, reading them ends soon and uses little memory.
 
-use std::fs::{DirEntry, File, OpenOptions};
+use interlocking_sandbox::regular_file::{self, Links};
+use std::fs::{DirEntry, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -57,19 +58,7 @@ impl Search {
 ///
 /// The system's error, or the path is not a regular file.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
-    }
-    let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidData, "it is no regular file")),
-    }
+    regular_file::open(path, Links::Refused)
 }
 
 /// Reads a small file as a whole.
@@ -78,12 +67,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 ///
 /// The system's error, or the file is longer than `longest` bytes.
 pub(crate) fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
-    let mut contents = Vec::new();
-    open(path)?.take(longest + 1).read_to_end(&mut contents)?;
-    if contents.len() as u64 > longest {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is longer than {longest} bytes")));
-    }
-    Ok(contents)
+    regular_file::read(path, Links::Refused, longest)
 }
 
 /// Visits each line of a part of a file, with its position; the last line of the part may be incomplete.

@@ -15,6 +15,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use interlocking_sandbox::regular_file::{self, Links};
+
 use super::Place;
 use super::error::{SessionError, SessionUse};
 use crate::drivers::untrusted_files;
@@ -127,48 +129,35 @@ impl Directory {
         self.path.join(format!("{session}.{extension}"))
     }
 
+    /// Opens a lock file. An agent may be able to write to the directory, or to replace it. It must not make this process open
+    /// files elsewhere.
     fn open(&self, path: &Path) -> io::Result<File> {
         refuse_link(&self.path)?;
         let mut options = options();
         options.create(true).truncate(false);
-        match options.open(path) {
+        match regular_file::open_with(path, &mut options, Links::Refused) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_private(&self.path)?;
-                options.open(path)
+                regular_file::open_with(path, &mut options, Links::Refused)
             }
             opened => opened,
         }
-        .and_then(regular)
     }
 
     fn open_existing(&self, path: &Path) -> io::Result<File> {
         refuse_link(&self.path)?;
-        options().open(path).and_then(regular)
+        regular_file::open_with(path, &mut options(), Links::Refused)
     }
 }
 
-/// How lock files are opened. An agent may be able to write to the directory, or to replace it. It must not make this
-/// process open files elsewhere.
+/// How lock files are opened.
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
     #[cfg(unix)]
-    {
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINKS);
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
-
-fn regular(file: File) -> io::Result<File> {
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidData, "it is no regular file")),
-    }
-}
-
-#[cfg(unix)]
-const NO_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.union(rustix::fs::OFlags::NONBLOCK).bits().cast_signed();
 
 /// Writes this process's id over the previous one. The length is always the same.
 fn write_owner(mut file: &File) -> io::Result<()> {

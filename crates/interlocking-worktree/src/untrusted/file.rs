@@ -10,6 +10,8 @@ use std::{
     time::SystemTime,
 };
 
+use interlocking_sandbox::regular_file::{self, Links};
+
 use crate::{
     filesystem::own_paths,
     untrusted::{Limits, Refused},
@@ -88,32 +90,30 @@ pub(crate) fn open(path: &Path, kind: Kind) -> Result<Option<File>, GitError> {
 pub(crate) fn open_with(path: &Path, kind: Kind, options: &mut std::fs::OpenOptions) -> Result<Option<File>, GitError> {
     let doing = || format!("reading {}", path.display());
     let refused = |refused| GitError::refused(doing(), refused);
-    let file = match without_waiting(options, kind.follows_links()).open(path) {
+    let links = if kind.follows_links() { Links::Followed } else { Links::Refused };
+    let file = match regular_file::open_with(path, options, links) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         Err(error) => {
-            // A socket cannot be opened, nor a link that is not followed.
-            return match std::fs::symlink_metadata(path) {
+            return match found(path, kind) {
                 Ok(found) if !found.is_file() => Err(refused(not_a_file(path, found.file_type()))),
                 _ => Err(error).doing(doing),
             };
         }
     };
     let metadata = file.metadata().doing(doing)?;
-    if !metadata.is_file() {
-        return Err(refused(not_a_file(path, metadata.file_type())));
-    }
     check_size(path, kind, metadata.len()).map_err(refused)?;
     Ok(Some(file))
 }
 
 /// Opens anything for reading without blocking: a pipe without a writer then reads as empty.
 pub(crate) fn open_without_waiting(path: &Path) -> std::io::Result<File> {
-    without_waiting(File::options().read(true), true).open(path)
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
 /// Opens a file for appending, such as a log. A link is not followed, and a pipe does not block.
-// Opened for reading too: opening a pipe without a reader for writing only fails with an error that does not say why.
 pub(crate) fn open_to_append(path: &Path, creates: bool) -> std::io::Result<File> {
     open_regular(path, File::options().read(true).append(true).create(creates))
 }
@@ -123,20 +123,11 @@ pub(crate) fn open_to_lock(path: &Path) -> std::io::Result<File> {
     open_regular(path, File::options().create(true).truncate(false).read(true).write(true))
 }
 
-/// Opens a file of a directory in which an agent may write, with these options. A link is not followed, and a pipe does
-/// not block if it is opened for reading too.
-///
-/// # Errors
-///
-/// The system's error, or that it is not a regular file.
-pub fn open_regular(path: impl AsRef<Path>, options: &mut std::fs::OpenOptions) -> std::io::Result<File> {
-    let not_a_file = || std::io::Error::other("it is not a file: delete it");
-    match without_waiting(options, false).open(path.as_ref()) {
-        Ok(file) if file.metadata()?.is_file() => Ok(file),
-        Ok(_) => Err(not_a_file()),
-        Err(_) if std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) => Err(not_a_file()),
-        Err(error) => Err(error),
-    }
+fn open_regular(path: &Path, options: &mut std::fs::OpenOptions) -> std::io::Result<File> {
+    regular_file::open_with(path, options, Links::Refused).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData => std::io::Error::new(error.kind(), "it is not a file: delete it"),
+        _ => error,
+    })
 }
 
 /// Creates a new file for reading and writing. A link is not followed.
@@ -158,23 +149,19 @@ pub(crate) fn write_anew(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> 
     file.write_all(contents.as_ref())
 }
 
-fn without_waiting(options: &mut std::fs::OpenOptions, follows_links: bool) -> &mut std::fs::OpenOptions {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let follow = if follows_links { OFlags::empty() } else { OFlags::NOFOLLOW };
-    options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY | follow).bits().cast_signed())
-}
-
 /// Checks a file that gix will open by its path. It may be missing.
 pub(crate) fn check(path: &Path, kind: Kind) -> Result<(), GitError> {
-    let found = if kind.follows_links() { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
-    let refused = match found {
+    let refused = match found(path, kind) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
         Err(error) => return Err(error).doing(|| format!("looking at {}", path.display())),
         Ok(found) if !found.is_file() => Err(not_a_file(path, found.file_type())),
         Ok(found) => check_size(path, kind, found.len()),
     };
     refused.map_err(|refused| GitError::refused(format!("looking at {}", path.display()), refused))
+}
+
+fn found(path: &Path, kind: Kind) -> std::io::Result<std::fs::Metadata> {
+    if kind.follows_links() { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) }
 }
 
 pub(crate) fn check_size(path: &Path, kind: Kind, bytes: u64) -> Result<(), Refused> {
