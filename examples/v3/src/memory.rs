@@ -68,7 +68,7 @@ pub struct ImplMem {
     pub attempt_history: Vec<AttemptRecord>,
     /// The input of the next attempt, until an attempt succeeds or the planner is asked. A rebase that comes before it leads to
     /// the barrier without its words.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<ImplInput>,
 }
 
