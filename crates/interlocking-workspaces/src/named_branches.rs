@@ -151,6 +151,7 @@ fn read_noted(path: &Path) -> io::Result<String> {
 pub(crate) fn unusable(path: PathBuf, error: &io::Error) -> GitWorkspacesError {
     let reason = match error.kind() {
         io::ErrorKind::InvalidData => "it is not a file: delete it".to_owned(),
+        io::ErrorKind::FileTooLarge => "it is not the file that was written there: delete it".to_owned(),
         _ => error.to_string(),
     };
     GitWorkspacesError::Directory { path, reason }
