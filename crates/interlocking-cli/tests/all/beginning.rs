@@ -1,7 +1,7 @@
 //! Two processes begin a run of one name over a repository: each has the journal open, and a work directory of its own.
 
 use crate::pair::Pair;
-use crate::repository::Scene;
+use crate::scene::Scene;
 use crate::support::call;
 use clap::Args;
 use interlocking::agents::{Script, ScriptedAgent};

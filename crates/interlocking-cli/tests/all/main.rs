@@ -34,6 +34,7 @@ mod processes;
 mod refusals;
 mod repository;
 mod retries;
+mod scene;
 #[cfg(unix)]
 mod terminal;
 mod views;
