@@ -72,10 +72,8 @@ impl Workbench {
         let project = self.project_at(checked_out.commit(), spec).await?;
         let told_by = match project.symbols(spec).await {
             Ok(symbols) => {
-                let is_listed = |name: &String| {
-                    symbols.iter().any(|symbol| symbol.kind == SymbolKind::Function && symbol.name == *name)
-                };
-                functions.retain(is_listed);
+                let listed = || symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function);
+                functions.retain(|function| listed().any(|symbol| is_of(&symbol.name, function)));
                 project.provider()
             }
             Err(error) => format!("the syntax alone, because {} fails: {error}", project.provider()),
@@ -196,5 +194,29 @@ impl Workbench {
             }
         }
         Ok(spec.module_name.split("::").next().unwrap_or_default().to_owned())
+    }
+}
+
+/// Whether a symbol is this function. A symbol's name begins with the modules that it is written in, and methods can be written in
+/// another module than their type.
+fn is_of(symbol: &str, function: &str) -> bool {
+    symbol.strip_suffix(function).is_some_and(|modules| modules.is_empty() || modules.ends_with("::"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// HY-159: methods of a public type in a private module of the file are implemented.
+    #[test]
+    fn a_method_is_found_in_whatever_module_it_is_written() {
+        for (symbol, function, expected) in [
+            ("BoundedStack::push", "BoundedStack::push", true),
+            ("imp::BoundedStack::push", "BoundedStack::push", true),
+            ("imp::MyBoundedStack::push", "BoundedStack::push", false),
+            ("BoundedStack::push", "BoundedStack::pop", false),
+        ] {
+            assert_eq!(is_of(symbol, function), expected, "{symbol}");
+        }
     }
 }
