@@ -11,7 +11,8 @@
 //! Everything is built in the workspace's target directory, so that third-party crates that clippy and the tests have built are
 //! reused where their features are the same. Which features of third-party crates each of our crates needs is tested with the
 //! crate alone. The facade, whose crates these are, users' crates, the default, features beside it, and tests have third-party
-//! crates as the workspace has them, by `tests/unified`.
+//! crates as the workspace has them, by `tests/unified`. A program that people build by itself is built, not checked: with what the
+//! tests have built, that takes less.
 
 #![expect(clippy::print_stdout, reason = "it reports to whoever runs it")]
 
