@@ -8,6 +8,9 @@ use serde_json::json;
 
 use crate::place::{Events, Place, run};
 
+/// Within this the program has begun its turn, also on a busy machine.
+const BUSY_START: Duration = Duration::from_secs(5);
+
 /// How a turn fails, and the remedy: `retry`, `resume` or `give up`.
 async fn failure(place: &Place, codex: &Codex) -> (AgentErrorKind, &'static str, Vec<AgentEvent>) {
     let (outcome, events) = run(codex, place.fresh("go")).await;
@@ -159,15 +162,16 @@ async fn a_stream_that_stalls_is_stopped_and_reminded() {
         .rule(Rule::any().prompt(Nudges::PROMPT).reply(Reaction::text("Sorry.")))
         .rule(Rule::any().reply(Reaction::text("Let me think").stalled_after(3)));
     let Some(place) = Place::new(script) else { return };
-    let codex = Codex::new(CodexSettings { idle_limit: Some(Duration::from_secs(2)), ..place.settings() });
+    let limit = BUSY_START;
+    let codex = Codex::new(CodexSettings { idle_limit: Some(limit), ..place.settings() });
 
     let start = Instant::now();
     let (kind, remedy, _) = failure(&place, &codex).await;
-    assert_eq!((kind, remedy), (AgentErrorKind::Idle { limit: Duration::from_secs(2), nudges: 0 }, "resume"));
-    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert_eq!((kind, remedy), (AgentErrorKind::Idle { limit, nudges: 0 }, "resume"));
+    assert!(start.elapsed() < 6 * limit, "{:?}", start.elapsed());
 
     let events = Events::default();
-    let nudges = Nudges::DEFAULT.with_idle(Some(Duration::from_millis(1_500)));
+    let nudges = Nudges::DEFAULT.with_idle(Some(BUSY_START));
     let codex = place.codex();
     let conversation = Conversation::new(&codex).with_nudges(nudges);
     let completion = conversation.run(place.fresh("go"), &events.sink()).await.unwrap();
@@ -178,7 +182,7 @@ async fn a_stream_that_stalls_is_stopped_and_reminded() {
 async fn a_call_that_takes_too_long() {
     let script = Script::new().rule(Rule::any().reply(Reaction::text("late").after(Duration::from_secs(60))));
     let Some(place) = Place::new(script) else { return };
-    let limit = Duration::from_secs(2);
+    let limit = BUSY_START;
     let codex = Codex::new(CodexSettings { time_limit: Some(limit), ..place.settings() });
     let (kind, remedy, _) = failure(&place, &codex).await;
     assert_eq!((kind, remedy), (AgentErrorKind::TimedOut { limit }, "resume"));
