@@ -37,6 +37,14 @@ pub enum Unavailable {
         /// Why.
         reason: String,
     },
+    /// The server was started, but is not asked any more, because it ended or took too long.
+    #[error("{program} is not asked any more: {reason}")]
+    GivenUp {
+        /// The server's name.
+        program: String,
+        /// Why.
+        reason: String,
+    },
 }
 
 /// Why a question has no answer.

@@ -34,6 +34,7 @@
 mod intelligence;
 mod error;
 mod project_file;
+mod aside;
 
 mod rust_syntax;
 mod server;

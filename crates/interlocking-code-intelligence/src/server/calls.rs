@@ -3,12 +3,14 @@
 use super::LanguageServer;
 use super::messages::{CallHierarchyItem, Definition, Definitions, OutgoingCall};
 use super::program::Language;
+use crate::aside::aside;
 use crate::error::CodeError;
 use crate::intelligence::{Call, OutgoingCalls, Position, Symbol, SymbolKind};
 use interlocking_rust_source::{CalledName, called_names};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The most calls that are looked up for one question: more than any honest function has. An agent decides how many it writes.
 const MOST_CALLS: usize = 500;
@@ -18,7 +20,7 @@ struct Question<'a> {
     file: &'a Path,
     lines: Vec<&'a str>,
     /// The names that the file calls by its syntax, if that is what the server is asked about.
-    called: Vec<CalledName>,
+    called: Arc<[CalledName]>,
     left: usize,
     /// The line from which on calls were not looked up.
     unasked: Option<u32>,
@@ -46,8 +48,8 @@ impl LanguageServer {
         let text = self.open(file).await?;
         let symbols = self.symbols_of(file, &text).await?;
         let called = match self.language {
-            Language::Rust => called_names(&file.to_string_lossy(), &text)?,
-            Language::Python => Vec::new(),
+            Language::Rust => self.called_in(file, &text).await?,
+            Language::Python => Arc::new([]),
         };
         let mut question = Question { file, lines: text.lines().collect(), called, left: MOST_CALLS, unasked: None };
         let mut found = OutgoingCalls::default();
@@ -76,6 +78,20 @@ impl LanguageServer {
         }
         found.calls.sort_by_key(|call| call.at);
         Ok(found)
+    }
+
+    /// The names that a Rust file with this text calls by its syntax.
+    async fn called_in(&self, file: &Path, text: &Arc<str>) -> Result<Arc<[CalledName]>, CodeError> {
+        let known = self.documents.lock().await.findings(file, text).and_then(|found| found.called.clone());
+        if let Some(called) = known {
+            return Ok(called);
+        }
+        let (path, shared) = (file.to_owned(), text.clone());
+        let called: Arc<[CalledName]> = aside(move || called_names(&path.to_string_lossy(), &shared)).await?.into();
+        if let Some(findings) = self.documents.lock().await.findings(file, text) {
+            findings.called = Some(called.clone());
+        }
+        Ok(called)
     }
 
     /// The calls in a function's own body.

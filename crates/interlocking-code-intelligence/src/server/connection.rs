@@ -1,6 +1,6 @@
 //! Requests to a server and their answers: JSON-RPC over the server's standard input and output.
 
-use super::messages::{Incoming, ServerStatus};
+use super::messages::{Incoming, ResponseError, ServerStatus};
 use crate::error::CodeError;
 use interlocking_agents::program::{Line, Running, StopTimeouts};
 use serde_json::{Value, json};
@@ -16,6 +16,9 @@ pub(super) const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
 
 /// How long a server that has closed its input or output has to end.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The pause before a request is sent again.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The readiness that a server reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +45,7 @@ pub(super) struct Connection {
 
 struct Outgoing {
     message: Value,
-    reply: Option<(u64, oneshot::Sender<Result<Value, String>>)>,
+    reply: Option<(u64, oneshot::Sender<Result<Value, ResponseError>>)>,
 }
 
 impl Connection {
@@ -68,19 +71,32 @@ impl Connection {
         }
     }
 
-    /// Sends a request and waits for the answer.
+    /// Sends a request and waits for the answer. While the server asks for the request again, it is sent again.
     pub(super) async fn request(&self, method: &'static str, params: Value) -> Result<Value, CodeError> {
+        let program = || self.program.clone();
+        let answered = async {
+            loop {
+                match self.send(method, &params).await {
+                    Ok(Err(error)) if error.is_for_now() => tokio::time::sleep(PAUSE).await,
+                    Ok(Err(ResponseError { message, .. })) => {
+                        return Err(CodeError::Refused { program: program(), method, message });
+                    }
+                    Ok(Ok(result)) => return Ok(result),
+                    Err(_) => return Err(self.has_ended()),
+                }
+            }
+        };
+        let late = |_| Err(CodeError::TimedOut { program: program(), method, after: self.timeout });
+        tokio::time::timeout(self.timeout, answered).await.unwrap_or_else(late)
+    }
+
+    fn send(&self, method: &str, params: &Value) -> oneshot::Receiver<Result<Value, ResponseError>> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        // If the actor has ended, the answer's channel is closed too, which is handled below.
+        // If the actor has ended, the answer's channel is closed too.
         drop(self.outgoing.send(Outgoing { message, reply: Some((id, reply)) }));
-        match tokio::time::timeout(self.timeout, answer).await {
-            Ok(Ok(Ok(result))) => Ok(result),
-            Ok(Ok(Err(message))) => Err(CodeError::Refused { program: self.program.clone(), method, message }),
-            Ok(Err(_)) => Err(self.has_ended()),
-            Err(_) => Err(CodeError::TimedOut { program: self.program.clone(), method, after: self.timeout }),
-        }
+        answer
     }
 
     /// Sends a notification.
@@ -108,7 +124,7 @@ struct Actor {
     running: Running,
     frame: Frame,
     requests: mpsc::UnboundedReceiver<Outgoing>,
-    waiting: HashMap<u64, oneshot::Sender<Result<Value, String>>>,
+    waiting: HashMap<u64, oneshot::Sender<Result<Value, ResponseError>>>,
     told: watch::Sender<Readiness>,
 }
 
@@ -188,7 +204,7 @@ impl Actor {
             }
             (None, Some(id)) => {
                 if let Some(reply) = id.as_u64().and_then(|id| self.waiting.remove(&id)) {
-                    let result = message.error.map_or(Ok(message.result), |error| Err(error.message));
+                    let result = message.error.map_or(Ok(message.result), Err);
                     // Fails if the caller no longer waits.
                     drop(reply.send(result));
                 }

@@ -2,8 +2,9 @@
 
 use super::messages::WirePosition;
 use crate::error::CodeError;
-use crate::intelligence::Position;
+use crate::intelligence::{Position, Symbol};
 use crate::project_file::{path_of, read, read_anywhere};
+use interlocking_rust_source::CalledName;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -20,7 +21,23 @@ pub(super) struct Documents {
     language: &'static str,
     /// Whether the server counts columns in bytes of UTF-8, instead of units of UTF-16.
     is_utf8: bool,
-    open: HashMap<PathBuf, (i32, Arc<str>)>,
+    open: HashMap<PathBuf, Document>,
+}
+
+/// A file as the server knows it.
+#[derive(Debug)]
+struct Document {
+    version: i32,
+    text: Arc<str>,
+    findings: Findings,
+}
+
+/// What was found out about a text, so that nobody is asked again about the same text.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    pub(super) symbols: Option<Arc<[Symbol]>>,
+    /// The names that the file calls by its syntax.
+    pub(super) called: Option<Arc<[CalledName]>>,
 }
 
 /// A notification for the server: method and parameters.
@@ -40,21 +57,27 @@ impl Documents {
         let text: Arc<str> = read(&self.root, file)?.into();
         let uri = self.uri(file)?;
         let told = match self.open.get_mut(file) {
-            Some((_, known)) if *known == text => None,
-            Some((version, known)) => {
-                *version += 1;
-                *known = text.clone();
-                let document = json!({ "uri": uri, "version": *version });
+            Some(known) if known.text == text => None,
+            Some(known) => {
+                let version = known.version.wrapping_add(1);
+                *known = Document { version, text: text.clone(), findings: Findings::default() };
+                let document = json!({ "uri": uri, "version": version });
                 let change = json!({ "textDocument": document, "contentChanges": [{ "text": &*text }] });
                 Some(("textDocument/didChange", change))
             }
             None => {
-                self.open.insert(file.to_owned(), (1, text.clone()));
+                let document = Document { version: 1, text: text.clone(), findings: Findings::default() };
+                self.open.insert(file.to_owned(), document);
                 let document = json!({ "uri": uri, "languageId": self.language, "version": 1, "text": &*text });
                 Some(("textDocument/didOpen", json!({ "textDocument": document })))
             }
         };
         Ok((text, told))
+    }
+
+    /// What was found out about a file with this text; `None` if the server has another text meanwhile.
+    pub(super) fn findings(&mut self, file: &Path, text: &str) -> Option<&mut Findings> {
+        self.open.get_mut(file).filter(|known| *known.text == *text).map(|known| &mut known.findings)
     }
 
     /// The notifications about a file that has changed on disk.

@@ -17,7 +17,17 @@ pub(super) struct Incoming {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct ResponseError {
+    #[serde(default)]
+    pub(super) code: i64,
     pub(super) message: String,
+}
+
+impl ResponseError {
+    /// Whether the server asks for the same request again, because files have changed while it was answering (`ContentModified` and
+    /// `ServerCancelled`).
+    pub(super) fn is_for_now(&self) -> bool {
+        matches!(self.code, -32801 | -32802)
+    }
 }
 
 /// The answer to `initialize`.

@@ -13,6 +13,7 @@ use self::connection::{Connection, LONGEST_MESSAGE, Readiness};
 use self::documents::Documents;
 use self::messages::{DocumentSymbol, Hover, Initialized};
 use self::program::Language;
+use crate::aside::aside;
 use crate::error::{CodeError, Unavailable};
 use crate::intelligence::{CodeIntelligence, OutgoingCalls, Position, Provider, Symbol};
 use async_trait::async_trait;
@@ -113,14 +114,25 @@ impl LanguageServer {
     }
 
     /// The symbols of a file with this text.
-    async fn symbols_of(&self, file: &Path, text: &str) -> Result<Vec<Symbol>, CodeError> {
-        let uri = self.documents.lock().await.uri(file)?;
+    async fn symbols_of(&self, file: &Path, text: &Arc<str>) -> Result<Arc<[Symbol]>, CodeError> {
+        let mut documents = self.documents.lock().await;
+        if let Some(symbols) = documents.findings(file, text).and_then(|found| found.symbols.clone()) {
+            return Ok(symbols);
+        }
+        let uri = documents.uri(file)?;
+        drop(documents);
         let params = json!({ "textDocument": { "uri": uri } });
         let symbols: Option<Vec<DocumentSymbol>> = self.ask("textDocument/documentSymbol", params).await?;
         let documents = self.documents.lock().await;
         let mut found = symbols::listed(&symbols.unwrap_or_default(), self.language, text, &documents);
+        drop(documents);
         if self.language == Language::Rust {
-            symbols::add_made_by_macros(&mut found, file, text)?;
+            let (file, text) = (file.to_owned(), text.clone());
+            found = aside(move || symbols::with_those_made_by_macros(found, &file, &text)).await?;
+        }
+        let found: Arc<[Symbol]> = found.into();
+        if let Some(findings) = self.documents.lock().await.findings(file, text) {
+            findings.symbols = Some(found.clone());
         }
         Ok(found)
     }
@@ -134,7 +146,7 @@ impl CodeIntelligence for LanguageServer {
 
     async fn document_symbols(&self, file: &Path) -> Result<Vec<Symbol>, CodeError> {
         let text = self.open(file).await?;
-        self.symbols_of(file, &text).await
+        Ok(self.symbols_of(file, &text).await?.to_vec())
     }
 
     async fn outgoing_calls(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {

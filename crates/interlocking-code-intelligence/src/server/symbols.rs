@@ -3,10 +3,10 @@
 use super::documents::Documents;
 use super::messages::DocumentSymbol;
 use super::program::Language;
-use crate::error::CodeError;
-use crate::intelligence::{Symbol, SymbolKind};
+use crate::intelligence::{Position, Symbol, SymbolKind};
 use crate::rust_syntax;
-use interlocking_rust_source::symbols;
+use interlocking_rust_source::{SourceError, symbols};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The protocol's numbers for kinds of symbols.
@@ -86,14 +86,16 @@ fn owner(implemented: &str) -> Option<&str> {
 }
 
 /// Adds the symbols that macros make, such as the tests in `proptest! { … }`, which a server does not list.
-pub(super) fn add_made_by_macros(found: &mut Vec<Symbol>, file: &Path, text: &str) -> Result<(), CodeError> {
-    for symbol in symbols(&file.to_string_lossy(), text)?.into_iter().map(rust_syntax::symbol) {
-        if !found.iter().any(|known| known.position == symbol.position) {
-            found.push(symbol);
-        }
-    }
+pub(super) fn with_those_made_by_macros(
+    mut found: Vec<Symbol>,
+    file: &Path,
+    text: &str,
+) -> Result<Vec<Symbol>, SourceError> {
+    let mut known: BTreeSet<Position> = found.iter().map(|symbol| symbol.position).collect();
+    let others = symbols(&file.to_string_lossy(), text)?.into_iter().map(rust_syntax::symbol);
+    found.extend(others.filter(|symbol| known.insert(symbol.position)));
     found.sort_by_key(|symbol| symbol.position);
-    Ok(())
+    Ok(found)
 }
 
 #[cfg(test)]

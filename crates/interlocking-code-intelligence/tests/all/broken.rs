@@ -148,6 +148,28 @@ async fn a_server_that_goes_wrong_later_is_told_of() {
     assert_eq!(error.to_string(), "Pyright refused textDocument/documentSymbol: not now");
 }
 
+/// A server is asked once for the symbols of a text, and again if it says that files have changed while it was answering. This one
+/// says so at first, and numbers its answers.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_is_asked_about_once() {
+    let (project, programs) = (stack(), tempfile::tempdir().unwrap());
+    let line = r#"{\"line\":0,\"character\":0}"#;
+    let range = format!(r#"{{\"start\":{line},\"end\":{line}}}"#);
+    let symbol = format!(r#"{{\"name\":\"$asked\",\"kind\":12,\"range\":{range},\"selectionRange\":{range}}}"#);
+    let refused = r#"{\"id\":$id,\"error\":{\"code\":-32801,\"message\":\"content modified\"}}"#;
+    let answer = format!("if test -z \"$asked\"; then asked=0; say \"{refused}\"; else answer \"[{symbol}]\"; fi");
+    let symbols = format!("*'/documentSymbol\"'*) {answer}; asked=$((asked + 1)) ;;\n    *'\"id\":'*)");
+    let server = answering_all("").replace("*'\"id\":'*)", &symbols);
+    let code = started(ServerProgram::pyright(script(&programs, &server)), &project).await.unwrap();
+    let file = Path::new("many.py");
+    for (text, expected) in [("a", "1"), ("a", "1"), ("b", "2"), ("b", "2"), ("a", "3")] {
+        write(&project, "many.py", text);
+        let found = code.document_symbols(file).await.unwrap();
+        assert_eq!(found.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), [expected], "{text}");
+        code.outgoing_calls(file, &found[0]).await.unwrap();
+    }
+}
+
 /// A server that reads whole messages, and knows nothing but a function's calls, which this command of the shell writes.
 fn answering_all(calls: &str) -> String {
     let answers = r#"
