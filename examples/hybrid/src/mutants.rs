@@ -7,10 +7,11 @@ use crate::types::{
     SurvivingMutant,
 };
 use crate::verdicts::mutation_adversary_result;
-use crate::workbench::{WorkError, Workbench, read};
+use crate::workbench::{WorkError, Workbench, aside, read};
 use interlocking::rust_source::{Edit, Side, claimed_edit, mutants, refused_constructs, sample};
 use interlocking::toolchain::{Checkout, MutantTrials, MutantVerdict};
 use interlocking::workspaces::FreshCheckout;
+use std::sync::Arc;
 
 impl Workbench {
     /// Tries, one after the other, the changes that an adversary reports, the survivors of `earlier` rounds that still can be
@@ -33,7 +34,7 @@ impl Workbench {
         }
         let properties = self.test_file(checked_out, spec).await?.unwrap_or_default();
         let names: Vec<String> = properties.tests.iter().map(|property| property.name.clone()).collect();
-        let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
+        let text: Arc<str> = read(checked_out, &spec.impl_path).await?.unwrap_or_default().into();
         let mut trials =
             MutantTrials::begin(self.runner(), Checkout::at(checked_out.path()), spec.known_tests(&names)).await?;
         let (mut survivors, mut refuted) = (Vec::new(), Vec::new());
@@ -69,12 +70,12 @@ impl Workbench {
     async fn tried(
         &self,
         trials: &mut MutantTrials,
-        text: &str,
+        text: &Arc<str>,
         survivor: &SurvivingMutant,
         spec: &StackSpec,
     ) -> Result<Result<MutantVerdict, String>, WorkError> {
         Ok(match Language::of_task(spec) {
-            Language::Rust => match self.claimed(text, survivor, spec) {
+            Language::Rust => match self.claimed(text, survivor, spec).await? {
                 Ok(edit) => Ok(trials.try_edit(&edit).await?),
                 Err(reason) => Err(reason),
             },
@@ -86,19 +87,29 @@ impl Workbench {
     }
 
     /// The change that an agent reports, or why it cannot be tried.
-    fn claimed(&self, text: &str, survivor: &SurvivingMutant, spec: &StackSpec) -> Result<Edit, String> {
-        let path = spec.impl_path.as_str();
-        let Some(claim) = &survivor.edit else {
-            return Err("the change is not given, so it cannot be tried".to_owned());
+    async fn claimed(
+        &self,
+        text: &Arc<str>,
+        survivor: &SurvivingMutant,
+        spec: &StackSpec,
+    ) -> Result<Result<Edit, String>, WorkError> {
+        let Some(claim) = survivor.edit.clone() else {
+            return Ok(Err("the change is not given, so it cannot be tried".to_owned()));
         };
-        let edit = claimed_edit(path, text, &survivor.function, &claim.original, &claim.replacement)
-            .map_err(|error| error.to_string())?;
-        let changed = edit.apply(text).unwrap_or_default();
-        match refused_constructs(path, &changed, Side::Implementation, &self.toolchain().source.allow) {
-            Ok(refused) if refused.is_empty() => Ok(edit),
-            Ok(refused) => Err(format!("it could answer for its tests: {}", refused[0])),
-            Err(error) => Err(error.to_string()),
-        }
+        let (path, text, function) = (spec.impl_path.clone(), text.clone(), survivor.function.clone());
+        let allowed = self.toolchain().source.allow.clone();
+        aside(move || {
+            let path = path.as_str();
+            let edit = claimed_edit(path, &text, &function, &claim.original, &claim.replacement)
+                .map_err(|error| error.to_string())?;
+            let changed = edit.apply(&text).unwrap_or_default();
+            match refused_constructs(path, &changed, Side::Implementation, &allowed) {
+                Ok(refused) if refused.is_empty() => Ok(edit),
+                Ok(refused) => Err(format!("it could answer for its tests: {}", refused[0])),
+                Err(error) => Err(error.to_string()),
+            }
+        })
+        .await
     }
 }
 
@@ -130,11 +141,12 @@ fn refutation(verdict: MutantVerdict) -> Option<String> {
 async fn try_our_own(
     trials: &mut MutantTrials,
     spec: &StackSpec,
-    text: &str,
+    text: &Arc<str>,
     wanted: usize,
 ) -> Result<MechanicalMutants, WorkError> {
+    let (path, text) = (spec.impl_path.clone(), text.clone());
     // A file that is not Rust has not been built.
-    let all = mutants(spec.impl_path.as_str(), text).unwrap_or_default();
+    let all = aside(move || mutants(path.as_str(), &text)).await?.unwrap_or_default();
     let mut found = MechanicalMutants { tried: 0, caught: 0, survivors: Vec::new() };
     for mutant in sample(&all, wanted) {
         match trials.try_edit(&mutant.edit).await? {

@@ -19,6 +19,7 @@ use interlocking::rust_source::{StubMarkers, UnreadableMarker};
 use interlocking::toolchain::{BuildOutcome, Checkout, KnownTests, RunError, Runner, TestRun, Toolchain};
 use interlocking::workspaces::{self, FreshCheckout, GitWorkspaces, GitWorkspacesError};
 use interlocking::worktree::{CommitId, PathError, Repository, RepositoryPath};
+use std::panic::resume_unwind;
 
 /// State shared by the handlers of one run.
 #[derive(Debug)]
@@ -147,8 +148,16 @@ impl Workbench {
         work: impl FnOnce(&Repository) -> Result<T, WorkError> + Send + 'static,
     ) -> Result<T, WorkError> {
         let repository = self.repository.clone();
-        tokio::task::spawn_blocking(move || work(&repository)).await.unwrap_or(Err(WorkError::Stopped))
+        aside(move || work(&repository)).await?
     }
+}
+
+/// Runs what may take long, such as reading an agent's large file as syntax, where it keeps no other task waiting.
+pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, WorkError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(_) => WorkError::Stopped,
+    })
 }
 
 /// Writes a file that is not there yet.

@@ -177,7 +177,7 @@ impl LLMHandler<hybrid::adversary> for TypeAdversary {
         cx: &mut Cx<'_, hybrid::adversary>,
     ) -> Ask<TypeAdversaryTpl<'a>> {
         let (spec, commit) = (cx.entry()?.clone(), cx.worktree().await?.head());
-        let (constraints, told_by) = self.0.project_at(commit, &spec).await?.constraints(&spec).await;
+        let (constraints, told_by) = self.0.project_at(commit, &spec).await?.constraints().await;
         let provider = told_by.clone();
         cx.update_memory(move |memory| memory.ground_truth.type_constraints = Some(provider.clone()));
         // Always a fresh session: an adversary that had built the types would defend them (HY-07).

@@ -188,7 +188,8 @@ where
     if verified.mismatches.is_empty() {
         return Ok(verified);
     }
-    let resolved = bench.resolve(checked_out, &spec, on_disk).await?;
+    let properties = claimed.iter().filter_map(|property| on_disk.named(&property.name));
+    let resolved = bench.resolve(checked_out, &spec, properties).await?;
     let provider = resolved.provider.clone();
     cx.update_memory(move |memory| memory.ground_truth.calls = Some(provider.clone()));
     Ok(verify_claims(&functions, claimed, on_disk, Some(&resolved)))

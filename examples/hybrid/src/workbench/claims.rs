@@ -1,13 +1,13 @@
 //! The contents of a project's files, with which agents' claims are compared: read as syntax, or from a language server.
 
-use super::{LONGEST, WorkError, Workbench, read, repository_path, text};
+use super::{LONGEST, WorkError, Workbench, aside, read, repository_path, text};
 use crate::language::Language;
 use crate::resolved::{ProjectAt, ResolvedCalls};
 use crate::types::StackSpec;
 use interlocking::code_intelligence::SymbolKind;
 use interlocking::rust_source::{
-    PublicFunction, RefusedConstruct, SourceError, Sources, TestFile, TestFunction, hidden_functions, library_name,
-    public_functions, test_functions,
+    PropertyTest, PublicFunction, RefusedConstruct, SourceError, Sources, TestFile, TestFunction, hidden_functions,
+    library_name, public_functions, test_functions,
 };
 use interlocking::workspaces::{self, FreshCheckout};
 use interlocking::worktree::CommitId;
@@ -39,7 +39,7 @@ impl Workbench {
         }
         let bytes = worktree.read_file(&repository_path(&spec.impl_path)?, LONGEST).await?;
         let text = bytes.map(|bytes| text(&spec.impl_path, bytes)).transpose()?.unwrap_or_default();
-        Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
+        self.functions_of(text, spec).await
     }
 
     /// The public functions of the implementation file in a checkout.
@@ -55,8 +55,16 @@ impl Workbench {
         if Language::of_task(spec) == Language::Python {
             return Ok(Ok(self.functions_by_server(checked_out, spec).await?));
         }
-        let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
-        Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
+        self.functions_of(read(checked_out, &spec.impl_path).await?.unwrap_or_default(), spec).await
+    }
+
+    async fn functions_of(
+        &self,
+        text: String,
+        spec: &StackSpec,
+    ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
+        let (path, markers) = (spec.impl_path.clone(), self.markers.clone());
+        aside(move || public_functions(path.as_str(), &text, &markers)).await
     }
 
     /// The functions that the implementation file in a checkout defines with bodies that are not stubs: those among the symbols
@@ -69,14 +77,13 @@ impl Workbench {
         let written = self.functions_in(checked_out, spec).await?.unwrap_or_default();
         let finished = written.into_iter().filter(|function| function.is_stub != Some(true));
         let mut functions: Vec<String> = finished.map(|function| function.name).collect();
-        let project = self.project_at(checked_out.commit(), spec).await?;
-        let told_by = match project.symbols(spec).await {
-            Ok(symbols) => {
+        let told_by = match self.project_at(checked_out.commit(), spec).await?.symbols().await {
+            Ok((symbols, told_by)) => {
                 let listed = || symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function);
                 functions.retain(|function| listed().any(|symbol| is_of(&symbol.name, function)));
-                project.provider()
+                told_by
             }
-            Err(error) => format!("the syntax alone, because {} fails: {error}", project.provider()),
+            Err(error) => format!("the syntax alone, because {error}"),
         };
         Ok(Defined { functions, told_by })
     }
@@ -95,7 +102,9 @@ impl Workbench {
             return Ok(Ok(Vec::new()));
         }
         let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
-        Ok(hidden_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().source.allow))
+        let (path, markers) = (spec.impl_path.clone(), self.markers.clone());
+        let allowed = self.toolchain().source.allow.clone();
+        aside(move || hidden_functions(path.as_str(), &text, &markers, &allowed)).await
     }
 
     /// The tests of the test file in a commit that a test run includes, with the modules that they are in; none for a file that
@@ -105,15 +114,15 @@ impl Workbench {
     ///
     /// [`WorkError`] if the file cannot be read.
     pub async fn tests_at(&self, commit: CommitId, spec: &StackSpec) -> Result<BTreeSet<String>, WorkError> {
-        let path = spec.test_path.as_str();
-        let bytes = self.file_at(commit, path).await?.unwrap_or_default();
-        let text = String::from_utf8_lossy(&bytes);
+        let path = spec.test_path.clone();
+        let bytes = self.file_at(commit, path.as_str()).await?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
         Ok(match Language::of_task(spec) {
             Language::Rust => {
                 let is_run =
                     |test: &TestFunction| !test.attributes.iter().any(|it| it.name.as_deref() == Some("ignore"));
-                let tests = test_functions(path, &text).unwrap_or_default().into_iter();
-                tests.filter(is_run).map(|test| test.name).collect()
+                let tests = aside(move || test_functions(path.as_str(), &text)).await?.unwrap_or_default();
+                tests.into_iter().filter(is_run).map(|test| test.name).collect()
             }
             Language::Python => {
                 let prefix = self.toolchain().source.property_prefix.as_str();
@@ -139,15 +148,21 @@ impl Workbench {
         }
         let implementation = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
         let tests = read(checked_out, &spec.test_path).await?.unwrap_or_default();
-        Ok(TestFile::read(Sources {
-            library: &self.library_at(checked_out.commit(), spec).await?,
-            implementation: (spec.impl_path.as_str(), &implementation),
-            tests: (spec.test_path.as_str(), &tests),
-            prefix: &self.toolchain().source.property_prefix,
-        }))
+        let library = self.library_at(checked_out.commit(), spec).await?;
+        let (path, tests_path) = (spec.impl_path.clone(), spec.test_path.clone());
+        let prefix = self.toolchain().source.property_prefix.clone();
+        aside(move || {
+            TestFile::read(Sources {
+                library: &library,
+                implementation: (path.as_str(), &implementation),
+                tests: (tests_path.as_str(), &tests),
+                prefix: &prefix,
+            })
+        })
+        .await
     }
 
-    /// The calls of the properties in a checkout, from a language server.
+    /// The calls of these properties of the test file in a checkout, from a language server.
     ///
     /// # Errors
     ///
@@ -156,10 +171,9 @@ impl Workbench {
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
-        properties: &TestFile,
+        properties: impl Iterator<Item = &PropertyTest>,
     ) -> Result<ResolvedCalls, WorkError> {
-        let project = self.project_at(checked_out.commit(), spec).await?;
-        Ok(project.resolve(spec, properties).await)
+        Ok(self.project_at(checked_out.commit(), spec).await?.resolve(properties).await)
     }
 
     /// The project's files in a commit, and their analyser: a language server, started once a run, or the syntax alone.
@@ -167,9 +181,9 @@ impl Workbench {
     /// # Errors
     ///
     /// [`WorkError`] if the files cannot be copied.
-    pub async fn project_at(&self, commit: CommitId, spec: &StackSpec) -> Result<ProjectAt<'_>, WorkError> {
+    pub async fn project_at<'a>(&'a self, commit: CommitId, spec: &'a StackSpec) -> Result<ProjectAt<'a>, WorkError> {
         let library = self.library_at(commit, spec).await?;
-        self.resolver.at(&self.repository, commit, (spec, &library)).await
+        self.resolver.at(&self.repository, commit, (spec, library)).await
     }
 
     /// The functions that mutants of a commit may change, private ones too, and the source of the list (HY-164).
@@ -182,7 +196,7 @@ impl Workbench {
         commit: CommitId,
         spec: &StackSpec,
     ) -> Result<(Vec<String>, String), WorkError> {
-        Ok(self.project_at(commit, spec).await?.functions(spec).await)
+        Ok(self.project_at(commit, spec).await?.functions().await)
     }
 
     /// The name by which tests import the implementation of a commit.

@@ -1,6 +1,6 @@
 //! Forbidden conduct of agents: changing files of other roles, and writing constructs that could fake the tests' results.
 
-use super::{WorkError, Workbench, read};
+use super::{WorkError, Workbench, aside, read};
 use crate::paths::{PathViolation, Role, Territory, defines_the_build, steering_paths, violations};
 use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
 use interlocking::rust_source::{
@@ -98,7 +98,8 @@ impl Workbench {
             {
                 refuse(path, "it decides how everything is built; a person has to change it");
             } else if path.ends_with(".rs") {
-                match refused_constructs(path, &text, side, allowed) {
+                let (path, allowed) = (path.clone(), allowed.clone());
+                match aside(move || refused_constructs(&path, &text, side, &allowed)).await? {
                     Ok(found) => refused.extend(found),
                     Err(error) => return Ok(Err(error)),
                 }

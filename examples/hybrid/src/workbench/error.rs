@@ -38,14 +38,14 @@ pub enum WorkError {
     /// A mutant could not be tried.
     #[error(transparent)]
     Trial(#[from] TrialError),
-    /// The language server cannot be informed of changed files.
+    /// A question about the files has no answer.
     #[error(transparent)]
     Code(CodeError),
     /// There is no language server, and nothing else reads the files.
     #[error("the files cannot be analysed: {0}")]
     NoServer(Unavailable),
-    /// Git work was stopped, because the program is ending.
-    #[error("git work was stopped before it was done")]
+    /// Work was stopped, because the program is ending.
+    #[error("work was stopped before it was done")]
     Stopped,
     /// The state that an earlier node should have left is not there.
     #[error("the run's memory lacks {what}, which an earlier node should have left there")]

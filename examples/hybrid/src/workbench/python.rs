@@ -4,9 +4,11 @@ use super::{WorkError, Workbench, read};
 use crate::language::Language;
 use crate::types::{FunctionSpec, PropertyWritten, StackSpec};
 use crate::verdicts::{VerifiedClaims, verify_claims_by_server};
-use interlocking::code_intelligence::{Symbol, SymbolKind, is_python_stub};
+use interlocking::code_intelligence::{Position, Symbol, SymbolKind, is_python_stub};
 use interlocking::rust_source::PublicFunction;
 use interlocking::workspaces::FreshCheckout;
+use std::collections::BTreeSet;
+use std::iter;
 
 impl Workbench {
     /// The public functions of an implementation file that only a language server reads: those whose names do not begin with an
@@ -17,23 +19,30 @@ impl Workbench {
         spec: &StackSpec,
     ) -> Result<Vec<PublicFunction>, WorkError> {
         let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
-        let symbols = self.project_at(checked_out.commit(), spec).await?.symbols(spec).await?;
+        let (symbols, _) = self.project_at(checked_out.commit(), spec).await?.symbols().await?;
         let markers = &self.toolchain().source.stub_markers;
-        let is_inside_another = |symbol: &Symbol| {
-            let around = symbol.name.rsplit_once('.').map(|(around, _)| around);
-            around.is_some_and(|around| {
-                symbols.iter().any(|other| other.kind == SymbolKind::Function && other.name == around)
-            })
-        };
+        let all = symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function);
+        let names: BTreeSet<&str> = all.map(|symbol| symbol.name.as_str()).collect();
+        let is_inside_another =
+            |symbol: &Symbol| symbol.name.rsplit_once('.').is_some_and(|(around, _)| names.contains(around));
         let functions = symbols.iter().filter(|symbol| {
             let is_public = symbol.name.split('.').all(|part| !part.starts_with('_'));
             symbol.kind == SymbolKind::Function && is_public && !is_inside_another(symbol)
         });
-        let function = |symbol: &Symbol| PublicFunction {
-            name: symbol.name.clone(),
-            line: symbol.position.line as usize,
-            column: symbol.position.column as usize,
-            is_stub: Some(is_python_stub(&text, symbol, markers)),
+        let starts: Vec<usize> = iter::once(0).chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect();
+        let function = |symbol: &Symbol| {
+            // From its own line on: an agent decides how many functions the file has, and how many lines are before each.
+            let Position { line, column } = symbol.position;
+            let before = line.saturating_sub(1);
+            let own = starts.get(before as usize).map_or("", |start| &text[*start..]);
+            let lines = 1..=symbol.lines.end().saturating_sub(before);
+            let moved = Symbol { position: Position { line: 1, column }, lines, ..symbol.clone() };
+            PublicFunction {
+                name: symbol.name.clone(),
+                line: line as usize,
+                column: column as usize,
+                is_stub: Some(is_python_stub(own, &moved, markers)),
+            }
         };
         Ok(functions.map(function).collect())
     }
@@ -53,8 +62,8 @@ impl Workbench {
         if Language::of_task(spec) == Language::Rust {
             return Ok(None);
         }
-        let names = claimed.iter().map(|property| property.name.as_str());
-        let answers = self.project_at(checked_out.commit(), spec).await?.server_answers(spec, names).await?;
+        let names = claimed.iter().map(|property| property.name.clone()).collect();
+        let answers = self.project_at(checked_out.commit(), spec).await?.server_answers(names).await?;
         Ok(Some(verify_claims_by_server(functions, claimed, &answers)))
     }
 }
