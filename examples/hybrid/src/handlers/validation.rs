@@ -11,7 +11,7 @@ use crate::types::{
     Check, Conversation, FailurePattern, FailureType, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState,
     StructuredFailure, TestsAgentOutput, ValidatedState, ValidationFailure,
 };
-use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix};
+use crate::verdicts::{FixStop, affected_functions, after_fix, after_pass, before_fix};
 use crate::workbench::{Defined, WorkError};
 use interlocking::prelude::*;
 use interlocking::rust_source::{Side, TestFile, resolve_name};
@@ -38,8 +38,7 @@ impl LogicHandler<hybrid::validate> for Validate {
             Validation::Passed(tests_passed) => {
                 note_check(cx, Check::CoverageConfirmed, true, "every claim holds of the merged code");
                 note_check(cx, Check::MergedTestsPass, true, format!("{tests_passed} tests pass"));
-                // Later failures are those of stronger tests, and are not compared with rounds before this (CON-59).
-                merged.understanding.converging = true;
+                merged.understanding = after_pass(&merged.understanding);
                 let understanding = merged.understanding.clone();
                 cx.update_memory(move |memory| {
                     memory.understanding = understanding.clone();

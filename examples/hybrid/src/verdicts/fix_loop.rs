@@ -11,7 +11,7 @@ const STUCK_AFTER: u32 = 3;
 pub enum FixStop {
     /// The same patterns came back too often (HY-137).
     StuckOnPattern(Vec<FailurePattern>),
-    /// Two rounds in a row failed alike (HY-138).
+    /// The last fix changed nothing, or two rounds in a row failed alike (HY-138).
     NotConverging,
     /// The rounds are used up (CON-57).
     BudgetExhausted,
@@ -71,6 +71,13 @@ pub fn after_fix(understanding: &UnderstandingState, output: &FixAgentOutput, ha
     });
     next.fixes_applied.extend(output.changes.iter().cloned());
     next
+}
+
+/// Records that all tests passed. Later failures are those of stronger tests, and are not compared with rounds before this
+/// (CON-59). The patterns stay, and go on to be counted: a failure that comes back for the third time is one on which repairs are
+/// stuck, whether or not they held in between (HY-176, HY-179).
+pub fn after_pass(understanding: &UnderstandingState) -> UnderstandingState {
+    UnderstandingState { converging: true, ..understanding.clone() }
 }
 
 #[cfg(test)]
@@ -164,6 +171,19 @@ mod tests {
         let (before, now) = (round(&["a"], 2), round(&["b"], 1));
         let (_, stop) = before_fix(&understanding, &[pattern("b", 1)], Some(&before), &now, 2, 5);
         assert_eq!(stop, Some(FixStop::NotConverging));
+    }
+
+    /// HY-183, CON-59: tests that pass although the fix changed nothing begin a new series of rounds. HY-176, HY-179: no row ends the
+    /// count of a pattern, only CON-59 speaks of rounds in a row.
+    #[test]
+    fn a_pass_begins_anew_but_patterns_are_still_counted() {
+        let idle = FixAgentOutput { changes: vec![], build_passed: true, commit_msg: "c".to_owned(), blocker: None };
+        let passed = after_pass(&after_fix(&understanding(&[pattern("a", 1)], &[fix()]), &idle, false));
+        let (again, stop) = before_fix(&passed, &[pattern("a", 1)], None, &round(&["a"], 1), 1, 5);
+        assert_eq!((stop, again.converging), (None, true));
+        let passed = after_pass(&after_fix(&again, &idle, true));
+        let (_, stop) = before_fix(&passed, &[pattern("a", 1)], None, &round(&["a"], 1), 2, 5);
+        assert_eq!(stop, Some(FixStop::StuckOnPattern(vec![pattern("a", 3)])));
     }
 
     /// HY-177, HY-13: fixes and lessons accumulate.

@@ -19,7 +19,7 @@ mod work_items;
 
 pub use contexts::{echoes, impl_context, mutation_context, tests_context};
 pub use coverage::{ClaimMismatch, VerifiedClaims, missing_sketches, verify_claims};
-pub use fix_loop::{FixStop, after_fix, before_fix};
+pub use fix_loop::{FixStop, after_fix, after_pass, before_fix};
 pub use language_server::{ServerAnswers, verify_claims_by_server};
 pub use mutation::{
     critical_survivors, mutation_adversary_result, mutation_detail, mutation_fix_targets, remember_survivors,

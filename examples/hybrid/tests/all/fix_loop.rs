@@ -121,7 +121,8 @@ async fn a_change_that_is_only_reported_does_not_count() {
     assert_eq!(understanding.fixes_applied.len(), 0);
 }
 
-/// HY-183, CON-59: rounds in a row are compared. Between these two all tests have passed, and were strengthened.
+/// HY-183, CON-59: rounds in a row are compared. Between these two all tests have passed, and were strengthened. HY-176, HY-179: the
+/// patterns of both are counted together.
 #[tokio::test(flavor = "multi_thread")]
 async fn stronger_tests_may_fail_as_those_before_did() {
     let lost = survivor("BoundaryMutation", "Err(Full(value))", "Err(Full(0))");
