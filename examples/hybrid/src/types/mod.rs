@@ -59,6 +59,7 @@ pub use mutation::{
 };
 pub use non_empty::{EmptyList, NonEmpty};
 pub use properties::{CoverageReport, ExampleRef, PropertyWritten, TestsAgentOutput};
+pub(crate) use result::called;
 pub use result::{HybridFailure, HybridResult, MutationAdversary, NotAVerdict, Verdict};
 pub use states::{
     BlindResults, Commits, ConflictState, Conversation, GatedState, HybridMemory, ImplResult, MergedState,

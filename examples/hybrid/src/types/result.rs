@@ -204,8 +204,8 @@ pub enum HybridFailure {
         /// What was learnt on the way.
         understanding: UnderstandingState,
     },
-    /// Two rounds in a row failed alike (HY-138).
-    #[error("the fixes lead nowhere: two rounds in a row failed alike")]
+    /// The last fix changed nothing, or two rounds in a row failed alike (HY-138).
+    #[error("the fixes lead nowhere: the last one changed nothing, or two rounds in a row failed alike")]
     NotConverging {
         /// What was learnt on the way.
         understanding: UnderstandingState,
@@ -239,7 +239,7 @@ pub enum HybridFailure {
         survivors: Vec<SurvivingMutant>,
     },
     /// A property does not exercise what its agent claims (HY-141).
-    #[error("`{property}` does not exercise what is claimed; it calls {}", actual_targets.join(", "))]
+    #[error("`{property}` does not exercise what is claimed; it calls {}", called(actual_targets))]
     CoverageClaimMismatch {
         /// The property.
         property: String,
@@ -354,6 +354,11 @@ pub enum HybridFailure {
         /// Where, what, and the chain of causes.
         failure: Failure,
     },
+}
+
+/// The functions of the contract that a property calls, in words.
+pub(crate) fn called(functions: &[String]) -> String {
+    if functions.is_empty() { "none of the contract's functions".to_owned() } else { functions.join(", ") }
 }
 
 fn named(unmet: &[CheckReport]) -> String {

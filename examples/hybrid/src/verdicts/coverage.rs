@@ -6,7 +6,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use crate::resolved::ResolvedCalls;
-use crate::types::{CoverageReport, FunctionSpec, PropertyWritten};
+use crate::types::{CoverageReport, FunctionSpec, PropertyWritten, called};
 use interlocking::rust_source::{Exercise, PropertyTest, TestFile, resolve_name};
 
 /// A claim of the tests agent that the file or the contract contradicts.
@@ -19,7 +19,7 @@ pub enum ClaimMismatch {
         property: String,
     },
     /// A property does not call the functions that it is claimed to test (HY-141, HY-157).
-    #[error("`{property}` is said to exercise {}, but it does not; it calls {}", absent_targets.join(", "), actual_targets.join(", "))]
+    #[error("`{property}` is said to exercise {}, but it does not; it calls {}", absent_targets.join(", "), called(actual_targets))]
     TargetsNotCalled {
         /// The property.
         property: String,

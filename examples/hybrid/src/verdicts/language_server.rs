@@ -146,7 +146,7 @@ mod tests {
                 "`a` names example 1 of `Stack.push`, which the contract does not have",
                 "`a` is said to exercise Stack.pop, but it does not; it calls Stack.push",
                 "`c` names the sketched property `prop_none`, which the contract does not have",
-                "`c` is said to exercise Stack.push, Stack.peek, but it does not; it calls ",
+                "`c` is said to exercise Stack.push, Stack.peek, but it does not; it calls none of the contract's functions",
                 "`d` is claimed, but the test file has no one property of that name",
             ]
         );
