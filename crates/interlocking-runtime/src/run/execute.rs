@@ -108,8 +108,10 @@ async fn shut_down(mut ready: Box<Ready>, end: Result<AnyValue, End>) -> Report<
 
 /// Ends the remaining child runs, releases the run's workspaces and its claim, and returns the report.
 async fn release(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyValue> {
-    let Ready { driver, membership, .. } = *ready;
+    let Ready { mut driver, membership, .. } = *ready;
     let (shared, report) = (driver.shared(), report(driver.untyped(), driver.frontier.entries(), outcome));
+    // Kept until the workspaces are released, so that no other executor works there meanwhile.
+    let executor = driver.recorded.take().map(|recorded| recorded.executor);
     drop(driver);
     let settings = &shared.untyped().settings;
     let run = &settings.run;
@@ -127,6 +129,7 @@ async fn release(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyVal
         tracing::warn!(%run, %error, "the end of a child run could not be recorded");
     }
     release_workspaces(settings, &report.outcome).await;
+    drop(executor);
     if let Some(journal) = &settings.journal {
         // Before the membership is dropped: a task that sees that the run has left the tree must find it free.
         claims::wait_until_released(&**journal, run).await;

@@ -3,7 +3,7 @@
 use crate::support::{failed, finished, timed};
 use async_trait::async_trait;
 use interlocking::prelude::*;
-use interlocking::runtime::journal::{Letter, LetterBody};
+use interlocking::runtime::journal::{JournalError, Letter, LetterBody};
 use interlocking::runtime::workspaces::{RunEnd, RunScope};
 use interlocking::runtime::{Journal, MemoryJournal, WorkspaceError, Workspaces};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,9 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Default)]
 struct Own {
     run: Option<String>,
+    id: Option<RunId>,
     told: Arc<Mutex<Vec<String>>>,
+    journal: Option<Arc<MemoryJournal>>,
 }
 
 impl Own {
@@ -35,7 +37,7 @@ impl Workspaces for Own {
             }
             None => format!("{}{}", if run.is_new { "new " } else { "" }, run.table.graph),
         };
-        Some(Arc::new(Self { run: Some(name), told: self.told.clone() }))
+        Some(Arc::new(Self { run: Some(name), id: Some(run.run.clone()), ..self.clone() }))
     }
     fn locate(&self, name: &str) -> Result<PathBuf, WorkspaceError> {
         Ok(Path::new("/").join(name))
@@ -58,6 +60,10 @@ impl Workspaces for Own {
         Ok(())
     }
     async fn ended(&self, end: RunEnd) -> Result<(), WorkspaceError> {
+        if let (Some(journal), Some(run)) = (&self.journal, &self.id) {
+            let claimed = journal.claim(run).await;
+            assert!(matches!(claimed, Err(JournalError::Held { .. })), "another process may take {run} up meanwhile");
+        }
         self.says(&format!("{end:?}"));
         Ok(())
     }
@@ -132,7 +138,8 @@ impl HumanHandler<house::wait> for AsksAgain {
 
 #[tokio::test(start_paused = true)]
 async fn each_run_has_workspaces_of_its_own_made_ready_before_its_nodes_and_told_of_its_end() {
-    let (own, journal) = (Own::default(), Arc::new(MemoryJournal::new()));
+    let journal = Arc::new(MemoryJournal::new());
+    let own = Own { journal: Some(journal.clone()), ..Own::default() };
     let house = || {
         let graph = House { plan: LogicNode(Plans), rooms: MapNode(Rooms), wait: HumanNode(AsksAgain) };
         timed(graph).with_workspaces(Arc::new(own.clone())).with_journal(journal.clone())
