@@ -4,12 +4,19 @@ use crate::arguments::{CommonArguments, Named};
 use crate::console::{Console, Style};
 use crate::error::CommandError;
 use crate::exit::Exit;
+#[cfg(feature = "repository")]
+use crate::repository::facts::Facts;
+#[cfg(feature = "repository")]
+use crate::start::Start;
 use crate::text::count;
 use clap::Args;
 use interlocking_core::run_id::RunId;
+#[cfg(feature = "repository")]
+use interlocking_runtime::CancelToken;
 use interlocking_runtime::journal::Journal;
 use interlocking_runtime::journal::fork::{self, ForkPoint};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -36,7 +43,7 @@ pub(crate) struct Arguments {
 
 pub(crate) async fn fork(arguments: Arguments, name: &'static str, console: &Console) -> Result<Exit, CommandError> {
     let Arguments { of, at, before, run_id, common } = arguments;
-    let journal = common.journal.open()?;
+    let journal = Arc::new(common.journal.open()?);
     let point = match (at, before) {
         (Some(records), _) => ForkPoint::Records(records),
         (None, Some(Named { node, visit, .. })) => ForkPoint::Before { node, visit: visit.unwrap_or(1) },
@@ -56,8 +63,10 @@ pub(crate) async fn fork(arguments: Arguments, name: &'static str, console: &Con
             free_name(&of, |free| is_free(free) && require_no_facts(&directory, name, free).is_ok())?
         }
     };
-    let forked = fork::fork(&journal, &of, &point, &new).await.map_err(CommandError::of_fork)?;
+    let forked = fork::fork(&*journal, &of, &point, &new).await.map_err(CommandError::of_fork)?;
+    let stored = store_facts(name, &new, journal, directory, console).await;
     common.print(console, &forked, || format!("{new}\n"))?;
+    stored?;
     if !common.json {
         let resume = format!("{name} resume {new}{}", common.journal.words());
         let records = count(forked.records, "record");
@@ -71,6 +80,23 @@ pub(crate) async fn fork(arguments: Arguments, name: &'static str, console: &Con
 fn require_no_facts(journal: &Path, program: &'static str, run: &RunId) -> Result<(), CommandError> {
     #[cfg(feature = "repository")]
     crate::repository::run_file::RunFile::new(journal, program, run).require_absent()?;
+    Ok(())
+}
+
+/// Stores the facts of the fork's repository, which the run has from which it is made.
+#[cfg_attr(not(feature = "repository"), expect(unused_variables, reason = "there are no such facts"))]
+async fn store_facts(
+    program: &'static str,
+    run: &RunId,
+    journal: Arc<dyn Journal>,
+    directory: PathBuf,
+    console: &Console,
+) -> Result<(), CommandError> {
+    #[cfg(feature = "repository")]
+    {
+        let start = Start::of_clean_up(program, run.clone(), journal, directory, (console, &CancelToken::new()));
+        Facts::<serde_json::Value>::store_of_fork(&start).await?;
+    }
     Ok(())
 }
 

@@ -60,7 +60,7 @@ impl<M: Remembered> RepositoryRun<M> {
     ///
     /// [`CommandError`] if something cannot be removed.
     pub async fn abandon<F: Future<Output = ()>>(self, undo: impl FnOnce() -> F) -> Result<(), CommandError> {
-        let Before { known, records } = &self.before;
+        let Before { known, records, has_sessions } = &self.before;
         let (journal, run) = (&self.start.journal, &self.start.run);
         let mut further_attempts = 0..40;
         let _claim = loop {
@@ -82,9 +82,11 @@ impl<M: Remembered> RepositoryRun<M> {
             undo().await;
             remove_directory(&self.facts.removed)?;
         }
+        let file = file(&self.start);
         match known {
-            Some(known) => file(&self.start).replace(known),
-            None => file(&self.start).forget(),
+            Some(known) if *has_sessions => file.replace(known),
+            Some(known) => file.clear().and(file.replace(known)),
+            None => file.forget(),
         }
     }
 
@@ -97,7 +99,7 @@ impl<M: Remembered> RepositoryRun<M> {
     pub fn cancelled(start: Start) -> Result<Option<Self>, CommandError> {
         let Some(facts) = Facts::find(&start)?.filter(|facts: &Facts<M>| facts.is_there) else { return Ok(None) };
         let (result, named_script, made, claim, left_alone) = Default::default();
-        let before = Before { known: Some(Box::new(facts.clone())), records: 0 };
+        let before = Before { known: Some(Box::new(facts.clone())), records: 0, has_sessions: true };
         Ok(Some(Self { start, facts, result, named_script, before, made, claim, left_alone }))
     }
 

@@ -101,6 +101,21 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
         Err(CommandError::new(what).at(file.path().display().to_string()).remedy(file.remedy(&start.run)))
     }
 
+    /// Stores the facts of a new fork, so that it is resumed without those of the run from which it was made. Does nothing
+    /// if that run has none.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] if they cannot be written.
+    pub(crate) async fn store_of_fork(start: &Start) -> Result<(), CommandError> {
+        // A process that has resumed the fork meanwhile stores them itself.
+        let Ok(_claim) = start.journal.claim(&start.run).await else { return Ok(()) };
+        match (Self::find(start)?, Self::read(start).await) {
+            (None, Ok(facts)) => file(start).replace(&facts),
+            _ => Ok(()),
+        }
+    }
+
     /// The facts of the run itself, which may be over; `None` if there are none.
     pub(crate) fn find(start: &Start) -> Result<Option<Self>, CommandError> {
         file(start).read()

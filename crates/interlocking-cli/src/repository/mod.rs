@@ -45,7 +45,7 @@
 mod options;
 mod directories;
 pub(crate) mod run_file;
-mod facts;
+pub(crate) mod facts;
 mod run;
 mod agents;
 mod end;

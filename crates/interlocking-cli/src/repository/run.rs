@@ -48,10 +48,13 @@ impl<M: Clone + Serialize + DeserializeOwned + 'static> Remembered for M {}
 
 /// The state of a run before this process began or resumed it.
 pub(super) struct Before<M> {
-    /// The stored facts; `None` for a new run, and for a fork that was never resumed.
+    /// The stored facts; `None` for a new run, and for a fork that the command `fork` did not make and that was never
+    /// resumed.
     pub(super) known: Option<Box<Facts<M>>>,
     /// The number of the run's records.
     pub(super) records: usize,
+    /// Whether there may be sessions of its agents.
+    pub(super) has_sessions: bool,
 }
 
 impl<M: Remembered> RepositoryRun<M> {
@@ -129,7 +132,7 @@ impl<M: Remembered> RepositoryRun<M> {
             facts,
             result,
             named_script: options.script.clone(),
-            before: Before { known: None, records: 0 },
+            before: Before { known: None, records: 0, has_sessions: false },
             made: Some(made),
             claim: Some(claim),
             left_alone: None,
@@ -166,7 +169,8 @@ impl<M: Remembered> RepositoryRun<M> {
             Some(facts.make_directories(start.program, &start.run)?)
         };
         facts.result = result.as_ref().map(ResultFile::to_path);
-        let before = Before { known: known.map(Box::new), records };
+        let has_sessions = known.is_some() && file(&start).directory().exists();
+        let before = Before { known: known.map(Box::new), records, has_sessions };
         let (named_script, claim, left_alone) = (options.script.clone(), Some(claim), None);
         let run = Self { start, facts, result, named_script, before, made, claim, left_alone };
         run.make_agents_directory()?;
@@ -299,7 +303,7 @@ impl<M: Remembered> Drop for RepositoryRun<M> {
         // The claim is dropped after this: the next process of that name makes the same directories.
         let Some(made) = self.made.take() else { return };
         let mut removed = remove_directory(&made.removed);
-        if self.before.known.is_none() {
+        if !self.before.has_sessions {
             removed = removed.and(file(&self.start).clear());
         }
         if let Err(error) = removed {

@@ -18,6 +18,8 @@ fn json(text: &str) -> Value {
 #[test]
 fn what_two_agents_write_is_landed_and_accounted_for() {
     let scene = Scene::new();
+    fs::write(scene.at("result.json"), "of an earlier run").unwrap();
+    fs::hard_link(scene.at("result.json"), scene.at("earlier.json")).unwrap();
     let (exit, stdout, stderr) = scene.run(&["--result", "result.json"]);
     assert_eq!(exit, Some(0), "{stderr}");
     let account = json(&stdout);
@@ -30,6 +32,8 @@ fn what_two_agents_write_is_landed_and_accounted_for() {
     assert_eq!(subjects.len(), 4, "{subjects:?}");
     assert_eq!(subjects[3], "Merge its check");
     assert_eq!(fs::read_to_string(scene.at("result.json")).unwrap(), stdout);
+    let earlier = fs::read_to_string(scene.at("earlier.json")).unwrap();
+    assert_eq!(earlier, "of an earlier run", "the file is replaced as a whole");
     assert!(scene.at("project/greet.sh").exists(), "the working tree follows");
     let said = format!("\n`main` is 4 commits further, at {}.\n\nCommits on main\n", &main.to_string()[..10]);
     assert!(stderr.contains(&said), "{stderr}");
@@ -175,14 +179,17 @@ fn set_executable(path: &Path) {
     fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
 }
 
-/// A fork is found by the run whose history it has, and lands on a branch of its own.
+/// A fork lands on a branch of its own. It needs neither the fork of which it was made nor the run.
 #[test]
 fn a_fork_has_directories_of_its_own() {
     let scene = Scene::new();
     assert_eq!(scene.run(&[]).0, Some(0));
     let main = scene.head("main").unwrap();
     assert_eq!(scene.call(&["fork", "r1", "--before", "merge"]).0, Some(0));
-    let (exit, stdout, stderr) = scene.call(&["resume", "r1-fork", "--land-on", "main", "--result", "result.json"]);
+    assert_eq!(scene.call(&["fork", "r1-fork", "--run-id", "again"]).0, Some(0));
+    let (exit, _, stderr) = scene.call(&["prune", "--keep-last", "1", "--unfinished"]);
+    assert_eq!((exit, stderr.as_str()), (Some(0), "2 runs removed\n"));
+    let (exit, stdout, stderr) = scene.call(&["resume", "again", "--land-on", "main", "--result", "result.json"]);
     assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
     assert!(!scene.at("result.json").exists());
     let said = format!(
@@ -190,20 +197,22 @@ fn a_fork_has_directories_of_its_own() {
         scene.base
     );
     assert!(stderr.starts_with(&said), "{stderr}");
-    assert_eq!(scene.left(), ["journal/pair/r1.json"]);
-    let (exit, stdout, stderr) = scene.call(&["resume", "r1-fork", "--land-on", "second"]);
+    assert_eq!(scene.left(), ["again", "r1-fork", "r1"].map(|run| format!("journal/pair/{run}.json")));
+    let (exit, stdout, stderr) = scene.call(&["resume", "again", "--land-on", "second"]);
     assert_eq!(exit, Some(0), "{stderr}");
     assert_eq!(json(&stdout)["target"]["after"], json!(scene.head("second")));
     assert_eq!(scene.head("main"), Some(main));
-    assert_eq!(scene.left(), ["journal/pair/r1-fork.json", "journal/pair/r1.json", "second"]);
+    assert_eq!(scene.left()[3..], ["second"]);
 }
 
-/// The facts of a removed run stay for a fork of it that has none of its own, and go with the fork.
+/// The facts of a removed run stay for a fork of it that has none of its own, as one that a program has made, and go with
+/// the fork.
 #[test]
 fn a_fork_outlives_the_run_whose_facts_it_needs() {
     let scene = Scene::new();
     assert_eq!(scene.run_as("r1", "project", "first").0, Some(0));
     assert_eq!(scene.call(&["fork", "r1", "--before", "merge"]).0, Some(0));
+    fs::remove_file(scene.at("journal/pair/r1-fork.json")).unwrap();
     let (exit, _, stderr) = scene.call(&["prune", "--keep-last", "0"]);
     assert_eq!((exit, stderr.as_str()), (Some(0), "1 run removed\n"));
     assert_eq!(scene.run_as("r2", "project", "beside").0, Some(0));

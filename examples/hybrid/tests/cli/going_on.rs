@@ -143,7 +143,7 @@ async fn a_fork_goes_to_an_end_of_its_own() {
     );
     assert_eq!(session.show("r1-fork")["records"], known["records"], "nothing was done");
     assert_eq!(repository.traces().differences(&before), [""; 0]);
-    assert_eq!(session.beside(), ["r1.json"]);
+    assert_eq!(session.beside(), ["r1-fork.json", "r1.json"]);
 
     let mut process = session.spawn(&["resume", "r1-fork", "--land-on", "second"]);
     session.wait_until_run(&mut process, "r1-fork", "the implementation is done", |shown| {
