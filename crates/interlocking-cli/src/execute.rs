@@ -98,7 +98,7 @@ pub(crate) async fn execute<G: Graph>(
         Ok(report) => report,
         Err(error) => {
             if let Err(also) = finish(None).await {
-                console.line(Style::Bad, &also.to_string());
+                also.tell(&console, invocation.arguments.common.json);
             }
             return Err(error);
         }

@@ -8,10 +8,12 @@ use crate::exit::Exit;
 use crate::start::Start;
 use crate::text::count;
 use clap::Args;
+use interlocking_core::run_id::RunId;
 use interlocking_runtime::CancelToken;
 use interlocking_runtime::journal::Journal;
 use interlocking_sqlite::Retention;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,25 +64,32 @@ pub(crate) async fn prune(
         retention = retention.include_unfinished();
     }
     let journal = Arc::new(common.journal.open()?);
-    let mut exit = Exit::Done;
-    if !dry_run {
+    let (mut exit, mut cleared) = (Exit::Done, BTreeSet::new());
+    let mut clear = async |runs: &[RunId]| {
         let (directory, _) = common.journal.directory();
-        for run in journal.would_prune(retention.clone()).await.map_err(CommandError::of_journal)?.runs {
+        for run in runs {
+            if cleared.contains(run) {
+                continue;
+            }
             // A run that a process has taken up in the meantime is not removed.
-            let Ok(_claim) = journal.claim(&run).await else { continue };
+            let Ok(_claim) = journal.claim(run).await else { continue };
             let start = Start::of_clean_up(name, run.clone(), journal.clone(), directory.clone(), (console, cancel));
             if let Err(error) = clean_up(start).await {
                 // The run is removed all the same: what is in its way may stay there for good.
-                console.line(Style::Bad, &format!("error: not all that {run} has made could be removed: {error}"));
+                let error = CommandError::new(format!("not all that {run} has made could be removed: {error}"));
+                error.with_exit(Exit::Output).tell(console, common.json);
                 exit = Exit::Output;
             }
+            cleared.insert(run.clone());
         }
-    }
-    let pruned = match dry_run {
-        true => journal.would_prune(retention).await,
-        false => journal.prune(retention).await,
     };
-    let pruned = pruned.map_err(CommandError::of_journal)?;
+    let mut pruned = journal.would_prune(retention.clone()).await.map_err(CommandError::of_journal)?;
+    if !dry_run {
+        clear(&pruned.runs).await;
+        pruned = journal.prune(retention).await.map_err(CommandError::of_journal)?;
+        // Those that have come to fulfil the conditions in the meantime.
+        clear(&pruned.runs).await;
+    }
     let told = json!({ "runs": pruned.runs, "dry_run": dry_run });
     common.print(console, &told, || pruned.runs.iter().map(|run| format!("{run}\n")).collect())?;
     if !common.json {

@@ -4,6 +4,7 @@ use crate::review::Review;
 use crate::support::{Ink, Program, writer};
 use interlocking::cli::{Cli, CommandError, Start};
 use interlocking::prelude::*;
+use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use std::sync::{Arc, Mutex};
 
 /// No process executes the run, also not during the removal. If the removal fails, the message says how to
@@ -40,4 +41,32 @@ async fn who_cancels_a_run_that_nobody_executes_clears_up() {
         ! r1 was cancelled before
     "#]]
     .assert_eq(&pages);
+}
+
+/// A run that stops between the clean-up and the removal is cleaned up, too. With `--json`, errors are JSON.
+#[tokio::test]
+async fn nothing_is_left_of_a_run_that_is_removed_with_others() {
+    let cleared = Arc::new(Mutex::new(Vec::new()));
+    let seen = cleared.clone();
+    let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
+    let cli = Cli::new("review", set_up).with_cleanup(move |start: Start| {
+        let seen = seen.clone();
+        async move {
+            seen.lock().unwrap().push(start.run.to_string());
+            if start.run.as_str() == "r1" {
+                fork(&*start.journal, &start.run, &ForkPoint::End, &"late".parse()?).await?;
+            }
+            Err(CommandError::new("the worktree is in use"))
+        }
+    });
+    let program = Program { cli, place: tempfile::tempdir().unwrap() };
+    program.waiting("r1").await;
+    let pruned = program.call(&["prune", "--keep-last", "0", "--unfinished", "--json"]).await;
+    assert_eq!((pruned.exit, &pruned.json()["runs"]), (8, &serde_json::json!(["r1", "late"])));
+    assert_eq!(*cleared.lock().unwrap(), ["r1", "late"]);
+    let errors: Vec<serde_json::Value> =
+        pruned.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let what =
+        ["r1", "late"].map(|run| format!("not all that {run} has made could be removed: the worktree is in use"));
+    assert_eq!(errors.iter().map(|error| error["error"]["what"].as_str().unwrap()).collect::<Vec<_>>(), what);
 }

@@ -6,6 +6,7 @@ use clap::Args;
 use interlocking::cli::{Cli, CommandError, Ending, Exit, Prepared, RunSession, Start};
 use interlocking::prelude::*;
 use interlocking::runtime::Report;
+use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
 /// The options of a new run.
@@ -90,8 +91,10 @@ async fn what_is_set_up_is_what_the_ending_has() {
     let taken = run(&["run", "--run-id", "r1", "--shore", "Sark"]).await;
     assert_ne!(taken.exit, 0);
     assert!(taken.stderr.contains("the shore is not tidy\n"), "{}", taken.stderr);
-    let unwatched = run(&["run", "--run-id", "r2", "--shore", "Jersey", "--events", "/nowhere/at/all"]).await;
+    let unwatched = run(&["run", "--run-id", "r2", "--shore", "Jersey", "--events", "/nowhere/at/all", "--json"]).await;
     assert_eq!(unwatched.exit, 2, "{unwatched:?}");
+    let errors: Vec<Value> = unwatched.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((errors.len(), &errors[0]["error"]["what"]), (2, &Value::from("the shore is not tidy")));
     assert_eq!(run(&["run", "--run-id", "r3", "--shore", ""]).await.stderr, "error: there is no shore\n");
 
     let told = notes.lock().unwrap().clone();
