@@ -53,18 +53,22 @@ pub fn command() -> clap::Command {
 /// Executes the command line `words`, which begins with the program's name.
 pub fn execute(words: impl IntoIterator<Item = impl Into<OsString>>, io: &mut Io) -> Exit {
     let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-    // Searches the unparsed arguments, as parsing them may be what fails.
-    let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
-    match follow(words, io) {
-        Ok(exit) => exit,
-        Err(error) => {
-            match json {
-                true => io.tell(&error.to_json().to_string()),
-                false => io.tell(&format!("error: {error}")),
-            }
-            error.exit()
-        }
+    let json = wants_json(&words);
+    follow(words, io).unwrap_or_else(|error| tell(&error, json, io))
+}
+
+/// Whether errors are printed as JSON. Searches the unparsed arguments, as parsing them may be what fails.
+pub(crate) fn wants_json(words: &[OsString]) -> bool {
+    words.iter().take_while(|word| *word != "--").any(|word| word == "--json")
+}
+
+/// Prints an error, and returns its exit code.
+pub(crate) fn tell(error: &CommandError, json: bool, io: &mut Io) -> Exit {
+    match json {
+        true => io.tell(&error.to_json().to_string()),
+        false => io.tell(&format!("error: {error}")),
     }
+    error.exit()
 }
 
 fn follow(words: Vec<OsString>, io: &mut Io) -> Result<Exit, CommandError> {

@@ -14,14 +14,21 @@ pub use command_line::{command, execute};
 pub use exit::Exit;
 pub use io::Io;
 
+use command_line::{tell, wants_json};
+use error::CommandError;
 use std::process::ExitCode;
 
 /// Executes the process's command line, and returns the exit code for the process.
 pub fn main() -> ExitCode {
-    let mut io = match Io::of_process() {
-        Ok(io) => io,
+    let words: Vec<_> = std::env::args_os().collect();
+    let exit = match Io::of_process() {
+        Ok(mut io) => execute(words, &mut io),
         // Without a current directory no command can work.
-        Err(_) => return Exit::Refused.into(),
+        Err(error) => {
+            let error = CommandError::new(format!("the current directory cannot be used: {error}"));
+            let mut io = Io::new("", std::io::empty(), std::io::stdout(), std::io::stderr());
+            tell(&error, wants_json(&words), &mut io)
+        }
     };
-    execute(std::env::args_os(), &mut io).into()
+    exit.into()
 }

@@ -4,6 +4,7 @@ use crate::cleanup::extensions::Extensions;
 use crate::cleanup::marked::{MARKER, Marked};
 use crate::cleanup::report::Failure;
 use crate::cleanup::rules;
+use ignore::gitignore::gitconfig_excludes_path;
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use memchr::memmem::Finder;
 use std::fs::File;
@@ -53,10 +54,12 @@ pub(crate) fn marked_files(root: &Path, extensions: &Extensions, limits: Limits)
 fn search(root: &Path, exclude: Option<&Path>, extensions: &Extensions, results: &Arc<Results>) {
     let mut builder = WalkBuilder::new(root);
     // Only git's ignore rules in the worktree apply: not `.ignore` files, and not rules of directories above.
-    builder.hidden(false).ignore(false).parents(false).follow_links(false).git_exclude(false);
-    if let Some(exclude) = exclude {
+    builder.hidden(false).ignore(false).parents(false).follow_links(false).git_global(false).git_exclude(false);
+    // As in git, the repository's file comes before that of the user: `ignore` asks first what is added last.
+    let of_user = gitconfig_excludes_path().filter(|path| path.is_file());
+    for excludes in of_user.as_deref().into_iter().chain(exclude) {
         // Its patterns are relative to the root. A file that does not exist has none, and wrong ones are left out, as in git.
-        let _ = builder.current_dir(root).add_ignore(exclude);
+        let _ = builder.current_dir(root).add_ignore(excludes);
     }
     let for_filter = results.clone();
     builder.filter_entry(move |entry| {
