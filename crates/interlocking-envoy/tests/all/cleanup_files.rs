@@ -161,22 +161,43 @@ fn files_are_replaced_whole() {
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 4, "no temporary file is left");
 }
 
-/// Unreadable files are reported, the rest is done, and the result is no success. Root can read everything, so as root there is
-/// nothing to report.
+/// Makes a directory at a path of this many bytes, and what `fill` makes in it, whose paths may be longer than the system
+/// takes.
+fn deep(root: &Path, length: usize, fill: impl Fn(&Path)) -> PathBuf {
+    let left = length - root.as_os_str().len();
+    // Each half is made by itself. With a separator, a name has 100 bytes, and the last one what is left.
+    let names: Vec<String> = (1..left / 100).map(|_| "n".repeat(99)).collect();
+    let (above, below) = names.split_at(names.len() / 2);
+    let below: PathBuf = below.iter().cloned().chain(["m".repeat(99 + left % 100)]).skip(1).collect();
+    let (above, apart) = (root.join(above.iter().collect::<PathBuf>()), root.join("apart"));
+    std::fs::create_dir_all(&above).unwrap();
+    std::fs::create_dir_all(apart.join(&below)).unwrap();
+    fill(&apart.join(&below));
+    let joined = above.join("n".repeat(99));
+    std::fs::rename(&apart, &joined).unwrap();
+    joined.join(below)
+}
+
+/// What cannot be read or replaced is reported, the rest is done, and the result is no success. The system takes no path that
+/// is too long, from root either.
 #[test]
-fn what_cannot_be_read_is_told() {
+fn what_cannot_be_read_or_replaced_is_told() {
+    const LONGEST: usize = if cfg!(target_os = "linux") { 4095 } else { 1023 };
     let place = repository();
     write(&place.path().join("x.rs"), MARKED);
-    let shut = place.path().join("shut");
-    write(&shut.join("y.rs"), MARKED);
-    std::fs::set_permissions(&shut, std::fs::Permissions::from_mode(0o000)).unwrap();
-    let is_superuser = std::fs::read_dir(&shut).is_ok();
+    // A `.gitignore` there has a path of the longest, and the file that replaces another one a longer one.
+    let deep = deep(place.path(), LONGEST - "/.gitignore".len(), |directory| {
+        write(&directory.join("x.rs"), MARKED);
+        write(&directory.join("a-longer-name.rs"), MARKED);
+        write(&directory.join("a-directory/x.rs"), MARKED);
+    });
     let report = Cleanup::new().run(place.path()).unwrap();
-    std::fs::set_permissions(&shut, std::fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(std::fs::read_to_string(place.path().join("x.rs")).unwrap(), CLEANED);
-    assert_eq!(report.success, is_superuser);
-    let failed: Vec<_> = report.failures.iter().map(|failure| &*failure.path).collect();
-    assert_eq!(failed, if is_superuser { vec![] } else { vec![Path::new("shut")] });
+    assert_eq!(std::fs::read_to_string(deep.join("x.rs")).unwrap(), MARKED);
+    assert_eq!((report.success, report.files_modified), (false, vec![PathBuf::from("x.rs")]));
+    let deep = deep.strip_prefix(place.path()).unwrap();
+    let failed: Vec<_> = report.failures.iter().map(|failure| failure.path.strip_prefix(deep).unwrap()).collect();
+    assert_eq!(failed, ["a-directory", "a-longer-name.rs", "x.rs"].map(Path::new));
 }
 
 /// A missing blank line removes real code too: it is removed as specified, and the user is warned (CON-125).
