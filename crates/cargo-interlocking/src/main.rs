@@ -1,8 +1,8 @@
 //! `cargo interlocking`: begins a project.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it reports to whoever runs it")]
+#![expect(clippy::print_stderr, reason = "it reports to whoever runs it")]
 
-use cargo_interlocking::{Name, NewProjectError, Shape, Source, workspace_around, write};
+use cargo_interlocking::{Name, Shape, Source, workspace_around, write};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -59,7 +59,7 @@ struct New {
 fn main() -> ExitCode {
     let Interlocking { command } = Interlocking::parse_from(words());
     let done = match command {
-        Command::New(new) => begin(new).map_err(Into::into),
+        Command::New(new) => begin(new),
         Command::Completions { shell } => print(&completions(shell)),
         Command::Man => manual().and_then(|page| print(&page)),
     };
@@ -81,17 +81,21 @@ fn words() -> Vec<std::ffi::OsString> {
     words
 }
 
-fn begin(new: New) -> Result<(), NewProjectError> {
+fn begin(new: New) -> Result<(), Box<dyn Error>> {
     let source = new.checkout.map_or(Source::Registry, Source::Checkout);
     let place = write(Path::new(""), &new.name, new.shape, &source)?;
-    println!("{} is written. What to do there:\n", place.display());
-    if let Some(manifest) = workspace_around(&place) {
-        println!("  First add it to `members` or `exclude` in {}, unless they have it.\n", manifest.display());
-    }
-    println!("  cargo test                        # plays demo.toml, without a model");
-    println!("  cargo run -- run {}", new.shape.demonstration());
-    println!("  cargo run -- --help               # what else the program can do");
-    Ok(())
+    let around = workspace_around(&place).map_or_else(String::new, |manifest| {
+        format!("  First add it to `members` or `exclude` in {}, unless they have it.\n\n", manifest.display())
+    });
+    let said = format!(
+        "{} is written. What to do there:\n\n{around}  \
+           cargo test                        # plays demo.toml, without a model\n  \
+           cargo run -- run {}\n  \
+           cargo run -- --help               # what else the program can do\n",
+        place.display(),
+        new.shape.demonstration()
+    );
+    print(said.as_bytes())
 }
 
 /// Completions for the program `cargo-interlocking`, as completions for `cargo` would replace cargo's own.
@@ -122,5 +126,6 @@ fn manual() -> Result<Vec<u8>, Box<dyn Error>> {
 }
 
 fn print(text: &[u8]) -> Result<(), Box<dyn Error>> {
-    Ok(std::io::stdout().write_all(text)?)
+    let written = std::io::stdout().write_all(text);
+    written.map_err(|error| format!("the result could not be written to standard output: {error}").into())
 }

@@ -66,6 +66,20 @@ fn whoever_begins_a_project_in_a_workspace_is_told_of_it() {
     assert!(said.contains(&told), "{said}");
 }
 
+/// A closed standard output gives an exit code, and no panic. The project is written all the same.
+#[test]
+fn nobody_listens() {
+    let place = tempfile::tempdir().unwrap();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-interlocking"));
+    let output = command.current_dir(place.path()).args(["new", "newsroom"]).stdout(writer).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.starts_with("error: the result could not be written to standard output: "), "{told}");
+    assert!(place.path().join("newsroom/Cargo.toml").exists());
+}
+
 #[test]
 fn the_command_writes_a_project_once() {
     let place = tempfile::tempdir().unwrap();
