@@ -53,9 +53,29 @@ pub fn open_with(path: &Path, options: &mut OpenOptions, links: Links) -> io::Re
 /// The system's error, or there is something else than a regular file.
 #[cfg(unix)]
 pub fn open_at(directory: impl std::os::fd::AsFd, name: &std::ffi::OsStr) -> io::Result<File> {
+    opened_at(directory, name, rustix::fs::OFlags::RDONLY)
+}
+
+/// Opens a regular file of an open directory for reading and writing. If there is none, it is made, for this user alone. A link is
+/// not opened. `name` is a single name: a path would be followed.
+///
+/// # Errors
+///
+/// As for [`open_at`].
+#[cfg(unix)]
+pub fn open_or_make_at(directory: impl std::os::fd::AsFd, name: &std::ffi::OsStr) -> io::Result<File> {
+    opened_at(directory, name, rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CREATE)
+}
+
+#[cfg(unix)]
+fn opened_at(
+    directory: impl std::os::fd::AsFd,
+    name: &std::ffi::OsStr,
+    access: rustix::fs::OFlags,
+) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, openat};
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    regular(openat(directory, name, flags, Mode::empty()).map(File::from).map_err(io::Error::from))
+    let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    regular(openat(directory, name, flags, Mode::RUSR | Mode::WUSR).map(File::from).map_err(io::Error::from))
 }
 
 /// Reads a regular file.
@@ -126,6 +146,7 @@ mod tests {
         }
         for name in [".", "link", "device", "socket", "pipe"] {
             let mut refused = vec![open(&at(name), Links::Refused), open_at(&directory, name.as_ref())];
+            refused.push(open_or_make_at(&directory, name.as_ref()));
             refused.extend((name != "link").then(|| open(&at(name), Links::Followed)));
             refused.push(open_with(&at(name), File::options().read(true).append(true).create(true), Links::Refused));
             for error in refused.into_iter().map(Result::unwrap_err) {
@@ -136,5 +157,10 @@ mod tests {
             }
         }
         assert_eq!(open(&at("none"), Links::Refused).unwrap_err().kind(), io::ErrorKind::NotFound);
+
+        use std::os::unix::fs::MetadataExt;
+        let made = open_or_make_at(&directory, "none".as_ref()).unwrap();
+        assert_eq!(made.metadata().unwrap().mode() & 0o077, 0);
+        assert_eq!(read_open(open_or_make_at(&directory, "file".as_ref()).unwrap(), 5).unwrap(), b"12345");
     }
 }

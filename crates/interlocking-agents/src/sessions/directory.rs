@@ -10,19 +10,16 @@
 //! one process removed a file while another opened it, both could hold a lock of the same session.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
-
-use interlocking_sandbox::regular_file::{self, Links};
 
 use super::Place;
 use super::error::{SessionError, SessionUse};
-use crate::drivers::untrusted_files;
+use super::opened::Opened;
 use crate::sessions::locked::Locked;
 use crate::sessions::session::SessionId;
-use crate::sessions::state_directory::{make_private, refuse_link};
 
 /// The maximum length of a place file: longer than any path.
 const LONGEST_PLACE: u64 = 64 * 1024;
@@ -44,9 +41,9 @@ impl Directory {
 
     /// Marks the session as in use until the returned lock is dropped.
     pub(super) fn begin(&self, session: &SessionId, wanted: SessionUse) -> Result<Locked, SessionError> {
-        let path = self.file(session, "lock");
-        let unreadable = |error| unreadable(session, &path, &error);
-        let file = self.open(&path).map_err(unreadable)?;
+        let name = lock_name(session);
+        let unreadable = |error| self.unreadable(session, &name, &error);
+        let file = Opened::make(&self.path).and_then(|directory| directory.file_or_new(&name)).map_err(unreadable)?;
         match lock(&file, wanted) {
             Ok(()) => {
                 let locked = Locked(file);
@@ -67,96 +64,50 @@ impl Directory {
         }
     }
 
-    /// Whether the session is in use. A session counts as in use if this cannot be determined.
-    pub(super) fn is_busy(&self, session: &SessionId) -> bool {
-        match self.open_existing(&self.file(session, "lock")) {
-            Ok(file) => lock(&file, SessionUse::Turn).map(|()| drop(Locked(file))).is_err(),
-            Err(error) => error.kind() != io::ErrorKind::NotFound,
-        }
-    }
-
     pub(super) fn place(&self, session: &SessionId) -> Result<Option<Place>, SessionError> {
-        let path = self.file(session, "place");
-        match refuse_link(&self.path).and_then(|()| untrusted_files::read(&path, LONGEST_PLACE)) {
+        let name = place_name(session);
+        match Opened::open(&self.path).and_then(|directory| directory.read(&name, LONGEST_PLACE)) {
             // A crash of the machine can leave an empty file.
             Ok(contents) if contents.is_empty() => Ok(None),
             Ok(contents) => match parse(&contents) {
                 Some(place) => Ok(Some(place)),
-                None => Err(unreadable(
+                None => Err(self.unreadable(
                     session,
-                    &path,
+                    &name,
                     &io::Error::other("it names no place; remove it to forget where the session began"),
                 )),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(session, &path, &error)),
+            Err(error) => Err(self.unreadable(session, &name, &error)),
         }
     }
 
-    /// Records the workspace of a session unless one is recorded already. The file gets its name only when it is
-    /// complete.
+    /// Records the workspace of a session unless one is recorded already.
     pub(super) fn record_workspace(&self, session: &SessionId, place: &Place) -> Result<(), SessionError> {
-        let path = self.file(session, "place");
+        let name = place_name(session);
         let write = || -> io::Result<()> {
-            refuse_link(&self.path)?;
-            let is_empty = match std::fs::symlink_metadata(&path) {
-                Ok(metadata) if metadata.len() > 0 => return Ok(()),
-                Ok(_) => true,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-                Err(error) => return Err(error),
-            };
-            make_private(&self.path)?;
-            let mut new = tempfile::Builder::new().prefix(".place-").tempfile_in(&self.path)?;
-            match place {
-                None => new.write_all(NOWHERE)?,
-                Some(workspace) => {
-                    new.write_all(SOMEWHERE)?;
-                    new.write_all(workspace.as_os_str().as_encoded_bytes())?;
-                }
+            let directory = Opened::make(&self.path)?;
+            let length = directory.length(&name)?;
+            if length.is_some_and(|length| length > 0) {
+                return Ok(());
             }
-            let persisted = if is_empty { new.persist(&path) } else { new.persist_noclobber(&path) };
-            match persisted {
-                Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
-                _ => Ok(()),
-            }
+            directory.write(&name, &spelling(place), length.is_some())
         };
-        write().map_err(|error| unreadable(session, &path, &error))
+        write().map_err(|error| self.unreadable(session, &name, &error))
     }
 
-    /// An id is not a path and does not begin with a dot, so the result is directly in the directory and not a
-    /// temporary file.
-    fn file(&self, session: &SessionId, extension: &str) -> PathBuf {
-        self.path.join(format!("{session}.{extension}"))
-    }
-
-    /// Opens a lock file. An agent may be able to write to the directory, or to replace it. It must not make this process open
-    /// files elsewhere.
-    fn open(&self, path: &Path) -> io::Result<File> {
-        refuse_link(&self.path)?;
-        let mut options = options();
-        options.create(true).truncate(false);
-        match regular_file::open_with(path, &mut options, Links::Refused) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                make_private(&self.path)?;
-                regular_file::open_with(path, &mut options, Links::Refused)
-            }
-            opened => opened,
-        }
-    }
-
-    fn open_existing(&self, path: &Path) -> io::Result<File> {
-        refuse_link(&self.path)?;
-        regular_file::open_with(path, &mut options(), Links::Refused)
+    fn unreadable(&self, session: &SessionId, name: &str, error: &io::Error) -> SessionError {
+        SessionError::Unreadable { session: session.clone(), file: self.path.join(name), reason: error.to_string() }
     }
 }
 
-/// How lock files are opened.
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
+/// An id is not a path and does not begin with a dot, so the file is directly in the directory and not an incomplete one.
+fn lock_name(session: &SessionId) -> String {
+    format!("{session}.lock")
+}
+
+fn place_name(session: &SessionId) -> String {
+    format!("{session}.place")
 }
 
 /// Writes this process's id over the previous one. The length is always the same.
@@ -200,6 +151,14 @@ fn is_alive(_process: u32) -> bool {
     true
 }
 
+/// The contents of a place file.
+fn spelling(place: &Place) -> Vec<u8> {
+    match place {
+        None => NOWHERE.to_vec(),
+        Some(workspace) => [SOMEWHERE, workspace.as_os_str().as_encoded_bytes()].concat(),
+    }
+}
+
 fn parse(contents: &[u8]) -> Option<Place> {
     if contents == NOWHERE {
         return Some(None);
@@ -216,8 +175,4 @@ fn spelled(path: &[u8]) -> Option<OsString> {
 #[cfg(not(unix))]
 fn spelled(path: &[u8]) -> Option<OsString> {
     String::from_utf8(path.to_owned()).ok().map(OsString::from)
-}
-
-fn unreadable(session: &SessionId, file: &Path, error: &io::Error) -> SessionError {
-    SessionError::Unreadable { session: session.clone(), file: file.to_owned(), reason: error.to_string() }
 }

@@ -61,10 +61,6 @@ impl Memory {
         }
     }
 
-    pub(super) fn is_busy(&self, session: &SessionId) -> bool {
-        self.state().uses.contains_key(session)
-    }
-
     pub(super) fn place(&self, session: &SessionId) -> Option<Place> {
         self.state().places.get(session).cloned()
     }

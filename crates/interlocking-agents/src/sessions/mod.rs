@@ -8,6 +8,7 @@ pub(crate) mod state_directory;
 mod directory;
 mod error;
 mod memory;
+mod opened;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -113,14 +114,6 @@ impl Sessions {
             }
         }
         Ok(SessionHold { sessions: self.clone(), place, held: Mutex::new(held) })
-    }
-
-    /// Whether a turn runs in the session or a fork of it is starting.
-    pub fn is_busy(&self, session: &SessionId) -> bool {
-        match &self.registry {
-            Registry::Memory(memory) => memory.is_busy(session),
-            Registry::Directory(directory) => directory.is_busy(session),
-        }
     }
 
     /// Records the workspace that a session began in, for sessions from before a restart that the registry has not

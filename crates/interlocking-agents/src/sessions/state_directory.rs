@@ -30,15 +30,39 @@ pub(crate) fn make_own(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Like [`make_own`], for a directory below one that an agent's program can write. The program could have put a link
-/// there that leads elsewhere.
+/// Like [`make_own`], for a directory below one that an agent's program can write. The program can put a link there that
+/// leads elsewhere, at any time.
 ///
 /// # Errors
 ///
 /// The system's error, or there is a link.
 pub(crate) fn make_unlinked(directory: &Path) -> io::Result<()> {
     refuse_link(directory)?;
-    make_own(directory)
+    make_private(directory)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        let opened = open_unlinked(directory)?;
+        if opened.metadata()?.mode() & 0o077 != 0 {
+            opened.set_permissions(std::fs::Permissions::from_mode(0o700))?;
+        }
+    }
+    Ok(())
+}
+
+/// Opens a directory. A link is not followed.
+///
+/// # Errors
+///
+/// The system's error, or there is a link.
+#[cfg(unix)]
+pub(crate) fn open_unlinked(directory: &Path) -> io::Result<std::fs::File> {
+    use rustix::fs::OFlags;
+    let mut options = std::fs::OpenOptions::new();
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    // The system's error for a link is that of something else than a directory.
+    options.read(true).open(directory).map_err(|error| refuse_link(directory).err().unwrap_or(error))
 }
 
 /// Refuses a link in the place of a directory.

@@ -27,6 +27,11 @@ fn kinds() -> [(Sessions, Option<TempDir>); 2] {
     [(Sessions::new(), None), (Sessions::in_directory(store.path()), Some(store))]
 }
 
+/// Whether a turn can run in a session, without a workspace.
+fn is_free(sessions: &Sessions, session: &str) -> bool {
+    sessions.hold(&go_on(session), None).is_ok()
+}
+
 #[track_caller]
 fn assert_busy(outcome: Result<SessionHold, SessionError>, wanted: &str, by: SessionUse) {
     match outcome.unwrap_err() {
@@ -53,12 +58,12 @@ fn a_session_runs_one_turn_at_a_time() {
 fn a_fresh_session_is_in_use_from_the_moment_it_has_a_name() {
     for (sessions, _store) in kinds() {
         let hold = sessions.hold(&fresh(), None).unwrap();
-        assert!(!sessions.is_busy(&id("write-1")));
+        assert!(is_free(&sessions, "write-1"));
         hold.started(&id("write-1")).unwrap();
         hold.started(&id("write-1")).unwrap();
         assert_busy(sessions.hold(&go_on("write-1"), None), "write-1", SessionUse::Turn);
         drop(hold);
-        assert!(!sessions.is_busy(&id("write-1")));
+        assert!(is_free(&sessions, "write-1"));
     }
 }
 
@@ -66,7 +71,6 @@ fn a_fresh_session_is_in_use_from_the_moment_it_has_a_name() {
 fn forks_share_their_parent_until_they_have_started() {
     for (sessions, _store) in kinds() {
         let forks: Vec<_> = (0..4).map(|_| sessions.hold(&fork_of("p"), None).unwrap()).collect();
-        assert!(sessions.is_busy(&id("p")));
         assert_busy(sessions.hold(&go_on("p"), None), "p", SessionUse::Fork);
         for (number, fork) in forks.iter().enumerate() {
             fork.started(&id(&format!("c{number}"))).unwrap();
@@ -75,7 +79,7 @@ fn forks_share_their_parent_until_they_have_started() {
         assert_busy(sessions.hold(&fork_of("p"), None), "p", SessionUse::Turn);
         drop(turn);
         drop(sessions.hold(&fork_of("p"), None).expect("the parent's turn is over"));
-        assert!(!sessions.is_busy(&id("p")), "a fork that never started gives its parent back too");
+        assert!(is_free(&sessions, "p"), "a fork that never started gives its parent back too");
     }
 }
 
@@ -106,7 +110,7 @@ fn a_session_stays_in_its_workspace_but_its_forks_may_leave() {
                     resolved(home.path()).display()
                 )
             );
-            assert!(!sessions.is_busy(&id("write-1")), "a refusal holds nothing");
+            drop(sessions.hold(&go_on("write-1"), Some(home.path())).expect("a refusal holds nothing"));
         }
         let same_by_another_way = home.path().join("..").join(home.path().file_name().unwrap());
         assert!(sessions.hold(&go_on("write-1"), Some(&same_by_another_way)).is_ok());
@@ -136,7 +140,7 @@ fn a_panic_gives_the_session_back() {
         })
         .join();
         assert!(outcome.is_err());
-        assert!(!sessions.is_busy(&id("a")));
+        assert!(is_free(&sessions, "a"));
     }
 }
 
@@ -200,7 +204,6 @@ fn damage_to_what_is_written_down_is_an_error_that_names_the_file() {
 
     std::fs::create_dir(store.path().join("interlocking-sessions/t.lock")).unwrap();
     assert!(matches!(sessions.hold(&go_on("t"), None), Err(SessionError::Unreadable { .. })));
-    assert!(sessions.is_busy(&id("t")));
     let no_directory = Sessions::in_directory(place);
     assert!(matches!(no_directory.hold(&go_on("t"), None), Err(SessionError::Unreadable { .. })));
     assert!(matches!(no_directory.record_workspace(&id("t"), None), Err(SessionError::Unreadable { .. })));
@@ -226,7 +229,6 @@ fn nothing_is_written_outside_of_the_directory() {
     std::fs::write(&precious, "kept").unwrap();
     std::os::unix::fs::symlink(&precious, store.path().join("interlocking-sessions/link.lock")).unwrap();
     assert!(matches!(sessions.hold(&go_on("link"), None), Err(SessionError::Unreadable { .. })));
-    assert!(sessions.is_busy(&id("link")), "the linked file is not locked to find out");
     assert_eq!(std::fs::read(&precious).unwrap(), b"kept");
 
     let elsewhere = tempfile::tempdir().unwrap();
@@ -237,6 +239,35 @@ fn nothing_is_written_outside_of_the_directory() {
     let hold = sessions.hold(&fresh(), None).unwrap();
     assert!(matches!(hold.started(&id("s")), Err(SessionError::Unreadable { .. })));
     assert!(matches!(sessions.record_workspace(&id("s"), None), Err(SessionError::Unreadable { .. })));
-    assert!(sessions.is_busy(&id("s")));
     assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}
+
+/// An agent's program that can write to the store exchanges the directory for a link while it is used: nothing is made where the
+/// link leads.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_that_is_exchanged_for_a_link_leads_nowhere() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let (store, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let sessions = Sessions::in_directory(store.path());
+    sessions.record_workspace(&id("first"), None).unwrap();
+    let (directory, link) = (store.path().join("interlocking-sessions"), store.path().join("link"));
+    std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                renameat_with(CWD, &directory, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        for number in 0..1_000 {
+            // Each fails while the link is there.
+            let _ = sessions.hold(&go_on(&format!("held-{number}")), None);
+            let _ = sessions.record_workspace(&id(&format!("placed-{number}")), None);
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    let made: Vec<_> = std::fs::read_dir(elsewhere.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(made.is_empty(), "{made:?}");
 }

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use interlocking_agents::{Agent, AgentErrorKind, Conversation, Disposition, Interrupt, NoEvents, Turn};
+use interlocking_agents::{Agent, AgentErrorKind, Conversation, Disposition, Interrupt, NoEvents, SessionOp, Turn};
 
 use crate::common::{agent, fresh, fresh_in, go_on, id, run};
 
@@ -62,7 +62,6 @@ async fn dropping_a_turn_kills_its_processes_and_frees_its_session() {
     };
     assert!(ends(pids[0]).await, "the command outlived its turn");
     assert!(ends(pids[1]).await, "the command's child outlived its turn");
-    assert!(!agent.sessions().is_busy(&id("write-1")));
     let again = Turn { workspace: Some(workspace.path().to_owned()), ..go_on("write-1", "again") };
     assert_eq!(run(&agent, again).await.unwrap().session, id("write-1"));
     assert!(!workspace.path().join("too-late").exists());
@@ -86,7 +85,7 @@ async fn an_interrupted_turn_ends_by_itself_and_says_what_it_had_cost() {
     assert_eq!(error.usage.cost.to_string(), "$0.03");
     assert_eq!((error.session.clone(), error.disposition()), (Some(id("write-1")), Disposition::GiveUp));
     assert!(ends(pids[0]).await && ends(pids[1]).await);
-    assert!(!agent.sessions().is_busy(&id("write-1")));
+    agent.sessions().hold(&SessionOp::ContinueFrom(id("write-1")), Some(workspace.path())).unwrap();
 }
 
 /// A process in the background does not make the turn wait, and is killed.
@@ -117,7 +116,7 @@ async fn a_delay_is_waited_for_and_can_be_cancelled() {
     assert_eq!(start.elapsed(), Duration::from_secs(120));
     let cut_short = tokio::time::timeout(Duration::from_secs(1), run(&agent, fresh("x"))).await;
     assert!(cut_short.is_err());
-    assert!(!agent.sessions().is_busy(&id("write-2")));
+    agent.sessions().hold(&SessionOp::ContinueFrom(id("write-2")), None).unwrap();
     assert_eq!(agent.unused(), [], "a cancelled turn is used up");
 }
 

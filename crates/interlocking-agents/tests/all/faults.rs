@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use interlocking_agents::faults::{Fault, FaultPlan, FaultyAgent, Injected, Rule};
 use interlocking_agents::{
     Agent, AgentError, AgentErrorKind, AgentEvent, CallGate, CallPermit, CallRefused, Completion, Conversation,
-    Disposition, Interrupt, NoEvents, Nudges, SessionError, SessionOpKind, Turn, Usage,
+    Disposition, Interrupt, NoEvents, Nudges, SessionError, SessionOp, SessionOpKind, Turn, Usage,
 };
 use serde_json::json;
 use tokio::time::Instant;
@@ -136,9 +136,10 @@ async fn an_agent_that_stalls_waits_for_as_long_as_nobody_interrupts_it() {
     let agent = once(Fault::Stall { after_events: 1 });
     let mut asked = Box::pin(ask(&agent, article()));
     assert!(tokio::time::timeout(100_000 * SECOND, &mut asked).await.is_err());
-    assert!(agent.sessions().is_busy(&id("write-1")), "it holds the session that it began");
+    let hold = || agent.sessions().hold(&SessionOp::ContinueFrom(id("write-1")), None);
+    assert!(matches!(hold(), Err(SessionError::Busy { .. })), "it holds the session that it began");
     drop(asked);
-    assert!(!agent.sessions().is_busy(&id("write-1")), "dropped, it holds nothing");
+    hold().expect("dropped, it holds nothing");
 }
 
 /// The agent writes one file, waits for a command, and would then write another file.

@@ -111,7 +111,9 @@ async fn a_session_that_is_lost_between_an_answer_and_its_correction_is_begun_an
     let prompts: Vec<_> = agent.asked.lock().unwrap().iter().map(|(_, prompt)| prompt.clone()).collect();
     assert_eq!((prompts[0].as_str(), prompts[2].as_str()), ("write", "write"));
     assert!(prompts[1].starts_with(Conversation::CORRECTION_PROMPT));
-    assert!(!agent.sessions.is_busy(&id("s1")) && !agent.sessions.is_busy(&id("s3")));
+    for session in ["s1", "s3"] {
+        agent.sessions.hold(&SessionOp::ContinueFrom(id(session)), None).unwrap();
+    }
 
     let agent = forgetful(1);
     let error = Conversation::new(&agent).run(article(), &NoEvents).await.unwrap_err();

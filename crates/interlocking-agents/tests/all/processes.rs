@@ -124,14 +124,12 @@ fn a_session_in_use_in_another_process_is_busy_until_that_ends_however_it_ends()
     let (place, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut other = Other::start("fresh s", place.path());
     let sessions = Sessions::in_directory(place.path());
-    assert!(sessions.is_busy(&id("s")));
     assert_busy(&sessions, &go_on("s"), SessionUse::Turn, Some(other.0.id()));
     assert_busy(&sessions, &fork("s"), SessionUse::Turn, Some(other.0.id()));
     drop(sessions.hold(&go_on("another"), None).unwrap());
 
     other.0.kill().unwrap();
     other.0.wait().unwrap();
-    assert!(!sessions.is_busy(&id("s")));
     let refused = sessions.hold(&go_on("s"), Some(elsewhere.path())).unwrap_err();
     assert!(matches!(refused, SessionError::WrongWorkspace { .. }), "{refused}");
     drop(sessions.hold(&go_on("s"), Some(place.path())).unwrap());

@@ -1,7 +1,8 @@
 use std::time::{Duration, Instant};
 
 use interlocking_agents::{
-    AgentErrorKind, Conversation, Disposition, HttpModel, HttpProvider, HttpSettings, Interrupt, NoEvents,
+    Agent, AgentErrorKind, Conversation, Disposition, HttpModel, HttpProvider, HttpSettings, Interrupt, NoEvents,
+    SessionOp,
 };
 use interlocking_model_server::{ModelServer, Reaction};
 
@@ -84,5 +85,5 @@ async fn a_dropped_turn_leaves_nothing_behind() {
         _ = server.received(|_| true) => {}
     }
     let session = started.lock().unwrap().take().unwrap();
-    assert!(!model.sessions().is_busy(&session));
+    model.sessions().hold(&SessionOp::ContinueFrom(session), None).unwrap();
 }

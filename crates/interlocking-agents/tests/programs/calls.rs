@@ -10,8 +10,8 @@ use interlocking_agents::program::{
     CallLimits, Environment, Invocation, Line, LineOutcome, LineProtocol, Secret, StopTimeouts, run_protocol,
 };
 use interlocking_agents::{
-    Agent, AgentError, AgentErrorKind, AgentEvent, Conversation, Interrupt, NoEvents, Reply, SessionId, Sessions, Slug,
-    Turn, TurnContext, Usage,
+    Agent, AgentError, AgentErrorKind, AgentEvent, Conversation, Interrupt, NoEvents, Reply, SessionId, SessionOp,
+    Sessions, Slug, Turn, TurnContext, Usage,
 };
 use tokio::sync::watch;
 
@@ -279,7 +279,8 @@ async fn a_turn_that_is_dropped_ends_its_tree() {
         child = number(&child) => child,
     };
     assert!(ends(child).await);
-    assert!(!agent.sessions().is_busy(&SessionId::new("s-1").unwrap()));
+    let session = SessionOp::ContinueFrom(SessionId::new("s-1").unwrap());
+    agent.sessions().hold(&session, Some(place.path())).unwrap();
 }
 
 #[tokio::test]

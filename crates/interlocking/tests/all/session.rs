@@ -191,7 +191,8 @@ async fn two_branches_cannot_continue_one_session_at_once() {
     assert_eq!((failure.node.as_str(), &failure.kind), ("right", &FailureKind::Agent));
     assert!(failure.message.starts_with("session `begin-1` is busy: "), "{}", failure.message);
     assert_eq!(agent.turns().len(), 2, "the second never reached the agent");
-    assert!(!interlocking::agents::Agent::sessions(&*agent).is_busy(&id("begin-1")));
+    let session = SessionOp::ContinueFrom(SessionId::new("begin-1").unwrap());
+    interlocking::agents::Agent::sessions(&*agent).hold(&session, None).unwrap();
 }
 
 /// Two forks at the same time are allowed: a fork only reads its parent.
