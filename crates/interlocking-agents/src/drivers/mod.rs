@@ -10,6 +10,7 @@ pub(crate) mod homes;
 pub mod http;
 pub(crate) mod installation;
 pub(crate) mod json_lines;
+pub(crate) mod named_session;
 pub(crate) mod running_tools;
 pub(crate) mod shortened;
 pub(crate) mod untrusted_files;

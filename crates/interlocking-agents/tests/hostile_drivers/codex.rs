@@ -40,6 +40,13 @@ fn a_session_that_starts_again_and_again_is_counted() {
     turn(&begun().repeated(110_000, &started).line(ANSWER), agent).answers("yes");
 }
 
+/// Each name would hold one session more, with a file that stays open.
+#[test]
+fn a_program_that_names_one_session_after_the_other_is_stopped() {
+    let program = begun().counted(10_000, r#"{"type":"thread.started","thread_id":"NUMBER"}"#);
+    turn(&program.line(ANSWER), agent).fails("Codex named another session than");
+}
+
 #[test]
 fn a_line_of_many_values_is_left_out_and_said_so() {
     let line = begun().bytes(br#"{"type":"item.started","item":{"id":"1","type":"mcp_tool_call","arguments":["#);

@@ -84,6 +84,13 @@ fn blocks_that_never_end_are_not_kept() {
     turn_for(&program, agent, Some(json!({ "type": "object" }))).is_bounded();
 }
 
+/// Each name would hold one session more, with a file that stays open.
+#[test]
+fn a_program_that_names_one_session_after_the_other_is_stopped() {
+    let program = begun().counted(10_000, r#"{"type":"init","session_id":"NUMBER","model":"m"}"#);
+    turn(&program.line(ANSWER), agent).fails("the Gemini CLI named another session than");
+}
+
 #[test]
 fn a_long_session_id_makes_no_long_error() {
     let program = FaultyProgram::new().reading_input().bytes(br#"{"type":"init","session_id":""#).long(3_000_000);

@@ -11,10 +11,10 @@ use crate::agent::error::AgentErrorKind;
 use crate::agent::event::AgentEvent;
 use crate::conversation::activity::Working;
 use crate::drivers::json_lines::JsonLines;
+use crate::drivers::named_session;
 use crate::drivers::running_tools::RunningTools;
 use crate::drivers::shortened::{LONGEST_EFFECT, shorten};
 use crate::program::{Line, LineOutcome, LineProtocol};
-use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
 
 /// What Codex has reported so far.
@@ -79,16 +79,8 @@ impl<'a> Progress<'a> {
     }
 
     fn started(&mut self, id: String) -> Result<(), AgentErrorKind> {
-        let session = SessionId::new(id).map_err(|error| AgentErrorKind::Other {
-            message: format!("Codex named its session in a way that is not understood: {error}"),
-            transient: false,
-        })?;
         // Codex silently starts a fresh session if the id is taken for the name of a session that does not exist.
-        if let SessionOp::ContinueFrom(asked) = self.operation
-            && *asked != session
-        {
-            return Err(SessionError::Unknown { session: asked.clone() }.into());
-        }
+        let session = named_session::checked("Codex", id, self.operation, self.session.as_ref())?;
         self.context.started(&session).map_err(|error| *error.kind)?;
         self.session = Some(session);
         Ok(())

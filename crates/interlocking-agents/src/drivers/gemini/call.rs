@@ -74,7 +74,7 @@ impl<'a> Call<'a> {
 
     /// Starts the program and processes its output to the end.
     pub(super) async fn make(self, context: &TurnContext<'_>) -> Result<Reply, AgentError> {
-        let mut progress = Progress::new(context, self.turn.workspace.as_deref());
+        let mut progress = Progress::new(context, &self.turn.session, self.turn.workspace.as_deref());
         // The program has no command to stop a turn.
         let timeouts = StopTimeouts::DEFAULT;
         let called = run_protocol(self.invocation.clone(), &mut progress, context, &self.limits, &timeouts).await;

@@ -11,14 +11,16 @@ use crate::agent::event::AgentEvent;
 use crate::agent::turn::Reply;
 use crate::conversation::activity::Working;
 use crate::drivers::json_lines::JsonLines;
+use crate::drivers::named_session;
 use crate::drivers::running_tools::RunningTools;
 use crate::drivers::shortened::{LONGEST_REASON, shorten};
 use crate::program::{Line, LineOutcome, LineProtocol};
-use crate::sessions::session::SessionId;
+use crate::sessions::session::{SessionId, SessionOp};
 
 /// What the program has reported so far.
 pub(super) struct Progress<'a> {
     context: &'a TurnContext<'a>,
+    operation: &'a SessionOp,
     /// The workspace with links resolved.
     workspace: Option<PathBuf>,
     pub(super) session: Option<SessionId>,
@@ -54,10 +56,11 @@ struct Tool<'a> {
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(context: &'a TurnContext<'a>, workspace: Option<&Path>) -> Self {
+    pub(super) fn new(context: &'a TurnContext<'a>, operation: &'a SessionOp, workspace: Option<&Path>) -> Self {
         let workspace = workspace.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
         Self {
             context,
+            operation,
             workspace,
             session: None,
             text: String::new(),
@@ -99,10 +102,7 @@ impl<'a> Progress<'a> {
     }
 
     fn started(&mut self, id: String) -> Result<(), AgentErrorKind> {
-        let session = SessionId::new(id).map_err(|error| AgentErrorKind::Other {
-            message: format!("the Gemini CLI named its session in a way that is not understood: {error}"),
-            transient: false,
-        })?;
+        let session = named_session::checked("the Gemini CLI", id, self.operation, self.session.as_ref())?;
         self.context.started(&session).map_err(|error| *error.kind)?;
         self.session = Some(session);
         Ok(())
