@@ -135,7 +135,7 @@ impl LeftoverRun {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => return Self::unlocked(run).map(Some),
             Err(error) => return Err(unusable(path, &error)),
         };
-        if file.try_lock().is_err() {
+        if !is_taken(file.try_lock()).map_err(|error| unusable(path, &error))? {
             return Ok(None);
         }
         *run.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner) = Some(Alive::new(file));
@@ -202,6 +202,16 @@ impl GitRun {
     }
 }
 
+/// Whether the file of a run was free, and is locked now. Where the file system has no locks, nobody knows whether a process
+/// is working on the run.
+fn is_taken(locked: Result<(), TryLockError>) -> io::Result<bool> {
+    match locked {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 /// Locks the file of a run that is worked on. The lock is a shared one: the journal decides who works on a run, and work of
 /// an executor that was dropped may still be ending. Whoever has a [`LeftoverRun`] has locked the file for itself: that is
 /// waited for, as it may take only a look. Returns whether the file is not locked by them any more.
@@ -224,5 +234,18 @@ impl std::fmt::Debug for LeftoverRun {
             .field("worktrees", &self.worktrees)
             .field("branches", &self.branches)
             .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_worked_on_only_where_its_file_is_locked() {
+        assert!(is_taken(Ok(())).unwrap());
+        assert!(!is_taken(Err(TryLockError::WouldBlock)).unwrap());
+        let without_locks = io::Error::from(io::ErrorKind::Unsupported);
+        assert_eq!(is_taken(Err(TryLockError::Error(without_locks))).unwrap_err().kind(), io::ErrorKind::Unsupported);
     }
 }
