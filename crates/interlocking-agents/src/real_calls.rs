@@ -103,7 +103,7 @@ fn decide(agent: &str, base_url: Option<&str>, said: &str, restricted: u8) -> Re
         RealCalls::Loopback => format!("name a base URL on this machine, or {remedy}"),
         _ => remedy,
     };
-    Err(Forbidden { agent: agent.to_owned(), base_url: base_url.map(without_user), switch, remedy })
+    Err(Forbidden { agent: agent.to_owned(), base_url: base_url.map(without_secrets), switch, remedy })
 }
 
 /// Whether an `http` or `https` URL names this machine: `localhost`, or an address of 127.0.0.0/8 or ::1. False for a
@@ -136,7 +136,7 @@ fn is_port(text: &str) -> bool {
 }
 
 /// The part of a URL that may be shown: a password can precede the host, and a key can follow it in the query.
-fn without_user(url: &str) -> String {
+pub(crate) fn without_secrets(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let url = &url[..end];
     match (url.split_once("://"), url.rfind('@')) {

@@ -1,8 +1,7 @@
 use std::time::{Duration, Instant};
 
 use interlocking_agents::{
-    Agent, AgentErrorKind, Conversation, Disposition, HttpModel, HttpProvider, HttpSettings, Interrupt, NoEvents,
-    SessionOp,
+    AgentErrorKind, Conversation, Disposition, HttpModel, HttpProvider, HttpSettings, Interrupt, NoEvents, SessionOp,
 };
 use interlocking_model_server::{ModelServer, Reaction};
 

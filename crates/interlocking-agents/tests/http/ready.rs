@@ -68,6 +68,9 @@ async fn what_cannot_work_is_refused_before_anything_runs() {
         (HttpSettings { base_url: Some("localhost:80".to_owned()), ..good() }, "is no address of HTTP"),
         (HttpSettings { base_url: Some("api".to_owned()), ..good() }, "is no URL"),
         (HttpSettings { base_url: Some("http://me:secret@host/v1".to_owned()), ..good() }, "a user or a password"),
+        (HttpSettings { base_url: Some("http://me:secret@host:port/v1".to_owned()), ..good() }, "is no URL"),
+        (HttpSettings { base_url: Some("htp://me:secret@host/v1".to_owned()), ..good() }, "is no address of HTTP"),
+        (HttpSettings { base_url: Some("https://host/v1?key=secret".to_owned()), ..good() }, "has a query"),
         (HttpSettings { sessions: Some("/dev/null/sessions".into()), ..good() }, "the sessions at /dev/null/sessions"),
     ] {
         let reason = refused(with_key(settings)).await;

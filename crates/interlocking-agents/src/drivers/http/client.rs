@@ -14,7 +14,7 @@ use super::relay::Relay;
 use super::settings::HttpSettings;
 use crate::agent::error::AgentErrorKind;
 use crate::program::{Redactor, Secret};
-use crate::real_calls::is_loopback;
+use crate::real_calls::{is_loopback, without_secrets};
 
 /// The text that is sent instead of a key to a server that needs no key.
 const NO_KEY: &str = "none";
@@ -99,7 +99,8 @@ fn no_client(error: impl std::fmt::Display) -> AgentErrorKind {
 pub(super) fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
     let text = settings.address();
     let refused = |reason: &str| {
-        configuration(format!("`base_url` {text:?} {reason}: write it like `{}`", settings.provider.base_url()))
+        let shown = without_secrets(text);
+        configuration(format!("`base_url` {shown:?} {reason}: write it like `{}`", settings.provider.base_url()))
     };
     let mut url = Url::parse(text).map_err(|error| refused(&format!("is no URL ({error})")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
@@ -109,6 +110,9 @@ pub(super) fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
         return Err(configuration(
             "`base_url` has a user or a password in it: keys are named by `api_key_variable`".to_owned(),
         ));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(refused("has a query or a fragment, to which no path can be appended"));
     }
     if !url.path().ends_with('/') {
         url.set_path(&format!("{}/", url.path()));

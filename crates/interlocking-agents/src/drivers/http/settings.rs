@@ -35,7 +35,8 @@ pub struct HttpSettings {
     /// The model of turns that name none, as the provider names it. A suffix such as `-low` or `-medium` is removed and
     /// sets how hard the model thinks; a prefix up to `::` is ignored.
     pub model: String,
-    /// The address of the API, with its version, such as `http://127.0.0.1:8080/v1`. Default: the provider's address.
+    /// The address of the API, with its version and without a query, such as `http://127.0.0.1:8080/v1`. Default: the
+    /// provider's address.
     /// With `openai` this can be any server that supports OpenAI's Chat Completions, such as a local one.
     #[serde(default)]
     pub base_url: Option<String>,
