@@ -104,7 +104,7 @@ impl Directory {
         let connection = Connection::open(&new)?;
         schema::create(&connection)?;
         // Set before another process can open the database: SQLite does not wait for other connections when it changes this.
-        connection::write_ahead(&connection)?;
+        connection::write_ahead(&connection, &self.place)?;
         connection.close().map_err(|(_, error)| error)?;
         fs::rename(new, database).map_err(fail)?;
         // Synced, so that a loss of power does not lose the names of the new files in these directories.
