@@ -46,13 +46,13 @@
 use crate::handlers::{
     Barrier, Fork, Implement, Integrate, Judge, MergeQueue, Merger, Rebaser, Review, RunChildren, Scaffold, WriteTests,
 };
-use crate::memory::{ImplMem, Integration, ScaffoldMem, TddMem};
+use crate::memory::{ImplMem, Integration, TddMem};
 use crate::prompts::{
     ImplPrompt, JudgePrompt, MergerPrompt, RebaserPrompt, ReviewPrompt, ScaffoldPrompt, WriteTestsPrompt,
 };
 use crate::types::children::{ChildrenInput, IntegrateInput, Merges};
 use crate::types::implementation::{ImplExit, ImplInput};
-use crate::types::merge::{MergerExit, MergerInput};
+use crate::types::merge::{MergeRejected, MergerExit, MergerInput};
 use crate::types::outcome::V3Outcome;
 use crate::types::rebase::{ParentMoved, RebaserExit};
 use crate::types::scaffold::{ForkInput, ScaffoldExit, ScaffoldInput};
@@ -71,6 +71,9 @@ pub struct Tests {
     pub ready: TestsReadyPayload,
     /// What a review had found wrong (CON-07).
     pub critiques: Vec<Critique>,
+    /// Why the last candidate was rejected, if a rebase came before its implementer heard it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_rejection: Option<MergeRejected>,
 }
 
 /// One node of the tree: it splits its work, runs children for the parts, writes tests that fail and code that makes them pass,
@@ -80,7 +83,7 @@ pub struct Tests {
 pub struct V3 {
     /// Makes the signatures and the contract, plans the tests, and splits the work if it is too much for one.
     #[node(entry, input = ScaffoldInput, prompt = ScaffoldPrompt<'_>, output = ScaffoldExit, workspace = "impl",
-        goto(fork, exit), goto(scaffold), attempts = 5, exhausted(exit), memory(scaffold: ScaffoldMem))]
+        goto(fork, exit), goto(scaffold), attempts = 5, exhausted(exit), memory(integration: Integration))]
     pub scaffold: LLMNode<Scaffold>,
 
     /// Starts the children and the tests at once; the barrier waits for both.
@@ -123,7 +126,7 @@ pub struct V3 {
 
     /// Waits until no sibling is merging, and this node's work is based on what they have merged. This node then keeps its turn
     /// until it is merged, or sent back.
-    #[node(input = MergerInput, goto(merger), goto(merge_queue), attempts = 16)]
+    #[node(input = MergerInput, goto(merger), goto(merge_queue), attempts = 16, memory(integration: Integration))]
     pub merge_queue: LogicNode<MergeQueue>,
 
     /// Makes one commit of the work on the parent's branch, in a workspace of its own, and runs build, contract and all tests
@@ -134,12 +137,15 @@ pub struct V3 {
 
     /// Judges that commit for the parent before it lands, with the knowledge of the parent's scaffold session.
     #[node(input = JudgeInput, prompt = JudgePrompt<'_>, output = ReviewExit, agent = "tdd", workspace = "candidate", read_only,
-        goto(exit), goto(review, times = 5, exhausted(exit, cancels(*))), goto(merger, times = 16, exhausted(exit, cancels(*))))]
+        goto(exit), goto(review, times = 5, exhausted(exit, cancels(*))), goto(merger, times = 16, exhausted(exit, cancels(*))),
+        memory(integration: Integration))]
     pub judge: LLMNode<Judge>,
 
-    /// Handles a move of the parent's branch: rebases this node's work onto it, while nothing else of this node runs.
+    /// Handles a move of the parent's branch: rebases this node's work onto it, while nothing else of this node runs. A question
+    /// that waits for the scaffold stays: then nothing else holds a token, and the way to the scaffold changes nothing.
     #[node(on(ParentMoved), prompt = RebaserPrompt<'_>, output = RebaserExit, workspace = "impl", resume,
-        goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(*)),
+        goto(scaffold, times = 5, exhausted(exit, cancels(*)),
+            cancels(fork, children, integrate, write_tests, barrier, implement, review, merge_queue, merger, judge)),
         goto(write_tests, times = 16, exhausted(exit, cancels(*)),
             cancels(write_tests, barrier.tests, implement, review, merge_queue, judge, merger)),
         goto(exit, cancels(*)), memory(integration: Integration))]

@@ -1,20 +1,14 @@
 //! The memories of nodes in a run. Each group of nodes has a memory that no other node can see; no agent is ever asked for one.
 
 use crate::types::implementation::ImplInput;
+use crate::types::merge::MergeRejected;
+use crate::types::scaffold::Clarification;
 use crate::types::shared::{MergeEvent, PlannedTest};
-use crate::types::tdd::{TestsFeedback, WriteTestsInput};
+use crate::types::tdd::{JudgeRefusal, TestsFeedback, WriteTestsInput};
 use interlocking::prelude::{SessionId, SessionOp, Slug};
 use interlocking::worktree::CommitId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-/// Scaffold's memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ScaffoldMem {
-    /// Its session.
-    pub session: Option<SessionId>,
-}
 
 /// TDD's memory: shared by `write_tests` and `review`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +28,9 @@ pub struct TddMem {
     /// What the last review has asked for, until the next review.
     #[serde(default)]
     pub feedback: Option<TestsFeedback>,
+    /// Why the parent's judge has refused the work, if a rebase came before the review that was to hear it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<JudgeRefusal>,
 }
 
 impl TddMem {
@@ -82,10 +79,13 @@ pub struct AttemptRecord {
     pub outcome: String,
 }
 
-/// The state of the parent's branch: shared by `merger` and `rebaser`.
+/// The state of the parent's branch, and how this node's work fits it: shared by `scaffold`, `merge_queue`, `merger`, `judge` and
+/// `rebaser`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Integration {
+    /// Scaffold's session.
+    pub session: Option<SessionId>,
     /// What siblings have merged while this node was at work.
     pub heard: Vec<MergeEvent>,
     /// The merges onto which this node's branch was not rebased yet.
@@ -95,6 +95,24 @@ pub struct Integration {
     pub onto: Option<CommitId>,
     /// Why the last candidate could not be made, if it could not.
     pub conflict: Option<String>,
+    /// The conflicts of which the planner has to hear, until there is another scaffold. A question that waits for the planner
+    /// already is not replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<Clarification>,
+    /// Why the last candidate was rejected, until other work is approved. A rebase that comes before the implementer hears it
+    /// passes it on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejection: Option<MergeRejected>,
+    /// Why the judge has refused it, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<JudgeRefusal>,
+}
+
+impl Integration {
+    /// Forgets what was said of the last candidate.
+    pub fn forget_candidate(&mut self) {
+        (self.rejection, self.refusal) = (None, None);
+    }
 }
 
 /// The session of a turn (CON-19, CON-141): the thread is continued in its own workspace, and forked in another; if there is no

@@ -6,7 +6,7 @@ use crate::types::merge::{MergerInput, RejectionReason};
 use crate::types::rebase::RebaserInput;
 use crate::types::scaffold::{Clarification, ScaffoldInput};
 use crate::types::shared::{ChangeType, ImpactLevel, MergeEvent};
-use crate::types::tdd::{JudgeInput, ReviewInput, WriteTestsInput};
+use crate::types::tdd::{JudgeInput, JudgeRefusal, ReviewInput, WriteTestsInput};
 use askama::Template;
 use interlocking::workspaces::FilePath;
 
@@ -16,6 +16,8 @@ use interlocking::workspaces::FilePath;
 pub struct ScaffoldPrompt<'a> {
     /// The node's input.
     pub input: &'a ScaffoldInput,
+    /// Why it is asked again, if it is: everything that it has not heard yet.
+    pub clarifications: Vec<Clarification>,
     /// Whether the work may be split further.
     pub may_split: bool,
 }
@@ -50,6 +52,8 @@ pub struct ImplPrompt<'a> {
 pub struct ReviewPrompt<'a> {
     /// The node's input.
     pub input: &'a ReviewInput,
+    /// Why the parent's judge has refused the work, if it has.
+    pub judgement: Option<JudgeRefusal>,
 }
 
 /// Asks Merger for the impact of a merge on other nodes.

@@ -6,7 +6,7 @@ use crate::graph::{Tests, v3};
 use crate::types::children::Merges;
 use crate::types::implementation::ImplInput;
 use crate::types::outcome::{Failed, V3Outcome};
-use crate::types::scaffold::{Clarification, InitWorkPayload, ScaffoldInput};
+use crate::types::scaffold::{Clarification, InitWorkPayload};
 use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, GitWorkspacesError, in_repository};
 use interlocking::worktree::{CherryPickError, CommitId, Repository};
@@ -29,14 +29,13 @@ impl JoinHandler<v3::barrier> for Barrier {
             Ok(_) => {}
             Err(GitWorkspacesError::CherryPick(CherryPickError::Conflict { conflicts, .. })) => {
                 let file = conflicts.first().map(|conflict| conflict.path.to_text().into_owned()).unwrap_or_default();
-                let clarification = Some(Clarification::RebaseConflict {
+                let why = Clarification::RebaseConflict {
                     conflict_file: file,
                     our_change: "the tests of this node are written there.".to_owned(),
                     their_change: "a child has written to the same file.".to_owned(),
                     why_unresolvable: "the tests cannot be put on what the children have merged.".to_owned(),
-                });
-                let asked = ScaffoldInput { clarification, ..cx.input_of::<v3::scaffold>()? };
-                return goto!(cx, v3::scaffold, asked);
+                };
+                return goto!(cx, v3::scaffold, cx.input_of::<v3::scaffold>()?.asked_again(why));
             }
             Err(error) => return Err(error.into()),
         }
@@ -53,7 +52,7 @@ impl JoinHandler<v3::barrier> for Barrier {
             attempt_count: 1,
             critique_list: if tests.critiques.is_empty() { critique_list } else { Some(tests.critiques) },
             retry_feedback,
-            merge_rejection,
+            merge_rejection: tests.merge_rejection.or(merge_rejection),
             child_failures: (!merges.failed.is_empty()).then_some(merges.failed),
         };
         goto!(cx, v3::implement, input)

@@ -14,6 +14,8 @@ impl ForkHandler<v3::fork> for Fork {
             scaffold: (&input.work).into(),
             feedback: None,
             adaptations: Vec::new(),
+            merge_rejection: None,
+            judgement: None,
             violations: Vec::new(),
         };
         let children = match input.work.children() {

@@ -6,7 +6,7 @@ use crate::graph::v3;
 use crate::types::children::{ChildFailed, ChildSentBack, ChildrenInput, IntegrateInput, Merges};
 use crate::types::lineage::SentBack;
 use crate::types::outcome::{Failed, V3Outcome};
-use crate::types::scaffold::{Clarification, ScaffoldInput};
+use crate::types::scaffold::Clarification;
 use interlocking::prelude::*;
 
 impl LogicHandler<v3::integrate> for Integrate {
@@ -17,13 +17,12 @@ impl LogicHandler<v3::integrate> for Integrate {
                 V3Outcome::Merged(merge) => merges.merged.push(merge.clone()),
                 // V3-45: a child's question is passed on to its parent's planner.
                 V3Outcome::ClarificationNeeded(needed) => {
-                    let clarification = Some(Clarification::SpecAmbiguity {
+                    let why = Clarification::SpecAmbiguity {
                         spec_sentence: needed.spec_sentence.clone(),
                         contradiction_trace: format!("{} cannot begin: {}", child.node_id, needed.ambiguity_reference),
                         question: needed.question.clone(),
-                    });
-                    let asked = ScaffoldInput { clarification, ..cx.input_of::<v3::scaffold>()? };
-                    return goto!(cx, v3::scaffold, asked);
+                    };
+                    return goto!(cx, v3::scaffold, cx.input_of::<v3::scaffold>()?.asked_again(why));
                 }
                 outcome => {
                     let (node_id, why) = (child.node_id.clone(), outcome.to_string());

@@ -58,6 +58,8 @@ impl LLMHandler<v3::judge> for Judge {
             }
         };
         give_turn_back(cx);
+        let remembered = refusal.clone();
+        cx.update_memory(move |memory| memory.refusal = Some(remembered.clone()));
         let review = ReviewInput { judgement: Some(refusal), ..cx.input_of::<v3::review>()? };
         goto!(cx, v3::review, review)
     }

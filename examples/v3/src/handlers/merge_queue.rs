@@ -3,12 +3,14 @@
 
 use super::MergeQueue;
 use crate::graph::v3;
+use crate::memory::Integration;
 use crate::types::merge::MergerInput;
 use interlocking::graph::Node;
 use interlocking::prelude::*;
 
 impl LogicHandler<v3::merge_queue> for MergeQueue {
     async fn run(&self, input: MergerInput, cx: &mut Cx<'_, v3::merge_queue>) -> Route<v3::merge_queue> {
+        cx.update_memory(Integration::forget_candidate);
         take_turn(cx).await?;
         // The sibling that had the turn before has sent this node a message: it is rebased first (V3-97).
         if !cx.is_final_attempt() && cx.has_mail().await? {

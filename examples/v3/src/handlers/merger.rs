@@ -290,6 +290,8 @@ async fn impact(cx: &mut Cx<'_, v3::merger>, from: CommitId, to: CommitId) -> Re
 
 fn reject(rejected: MergeRejected, cx: &mut Cx<'_, v3::merger>) -> Route<v3::merger> {
     give_turn_back(cx);
+    let remembered = rejected.clone();
+    cx.update_memory(move |memory| memory.rejection = Some(remembered.clone()));
     let input = cx.input_of::<v3::implement>()?;
     let again = ImplInput {
         merge_rejection: Some(rejected),

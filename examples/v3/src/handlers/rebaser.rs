@@ -10,7 +10,7 @@ use super::rebase::{Moved, onto, restore};
 use crate::graph::v3;
 use crate::prompts::RebaserPrompt;
 use crate::types::rebase::{ParentMoved, RebaseAdapted, RebaseClean, RebaseConflict, RebaserExit, RebaserInput};
-use crate::types::scaffold::{Clarification, ScaffoldInput};
+use crate::types::scaffold::Clarification;
 use crate::types::shared::{ImpactLevel, MergeEvent};
 use crate::types::spec::Spec;
 use crate::types::tdd::{TestsFeedback, WriteTestsInput};
@@ -131,6 +131,8 @@ impl EventHandler<v3::rebaser> for Rebaser {
             scaffold: (&fork.work).into(),
             feedback: has_tests.then(TestsFeedback::default),
             adaptations: adaptations.unwrap_or_default(),
+            merge_rejection: cx.memory().rejection,
+            judgement: cx.memory().refusal,
             violations: Vec::new(),
         };
         goto!(cx, v3::write_tests, tests)
@@ -255,10 +257,12 @@ fn authors(events: &[MergeEvent]) -> String {
     events.iter().map(|event| event.author.as_str()).collect::<Vec<_>>().join(" and ")
 }
 
-fn ask_scaffold(clarification: Clarification, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
+/// Asks the planner about a conflict. If something else waits for it already, it hears both (V3-158).
+fn ask_scaffold(conflict: Clarification, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
     give_turn_back(cx);
-    let asked = ScaffoldInput { clarification: Some(clarification), ..cx.input_of::<v3::scaffold>()? };
-    goto!(cx, v3::scaffold, asked)
+    let remembered = conflict.clone();
+    cx.update_memory(move |memory| memory.conflicts.push(remembered.clone()));
+    goto!(cx, v3::scaffold, cx.input_of::<v3::scaffold>()?.asked_again(conflict))
 }
 
 /// Notifies this node's own children that their parent's branch has moved (CON-147).

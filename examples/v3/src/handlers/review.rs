@@ -25,7 +25,8 @@ impl LLMHandler<v3::review> for Review {
         let parent = cx.input_of::<v3::fork>()?.session;
         let thread = memory.thread.as_ref().map(|thread| (&thread.session, thread.place.as_str()));
         let session = session_of(thread, IMPL, Some(&parent), "review")?;
-        Ok((ReviewPrompt { input }, session))
+        let judgement = input.judgement.clone().or(memory.judgement);
+        Ok((ReviewPrompt { input, judgement }, session))
     }
 
     async fn after(
@@ -38,6 +39,7 @@ impl LLMHandler<v3::review> for Review {
         cx.update_memory(move |memory| {
             memory.thread = Some(thread.clone());
             memory.feedback = None;
+            memory.judgement = None;
         });
         cx.label(&reply.output);
         let approval = match reply.output {
@@ -117,11 +119,16 @@ fn more_tests(input: ReviewInput, more: MoreTests, cx: &mut Cx<'_, v3::review>) 
     let feedback = Some(TestsFeedback { critiques, additional_tests });
     let remembered = feedback.clone();
     cx.update_memory(move |memory| memory.feedback.clone_from(&remembered));
-    goto!(
-        cx,
-        v3::write_tests,
-        WriteTestsInput { spec, scaffold, feedback, adaptations: Vec::new(), violations: Vec::new() }
-    )
+    let tests = WriteTestsInput {
+        spec,
+        scaffold,
+        feedback,
+        adaptations: Vec::new(),
+        merge_rejection: None,
+        judgement: None,
+        violations: Vec::new(),
+    };
+    goto!(cx, v3::write_tests, tests)
 }
 
 impl Review {

@@ -22,11 +22,14 @@ impl LLMHandler<v3::scaffold> for Scaffold {
         input.spec.check()?;
         // An observer sees only runs: this note links the run to its node of the tree.
         cx.note(format!("plans {}", input.spec.id));
-        start_over(input, cx).await?;
-        let own = cx.memory().session;
+        let memory = cx.memory();
+        let conflicts = memory.conflicts.into_iter().filter(|conflict| input.clarification.as_ref() != Some(conflict));
+        let clarifications: Vec<_> = input.clarification.iter().cloned().chain(conflicts).collect();
+        start_over(input, &clarifications, cx).await?;
+        let own = memory.session;
         let thread = own.as_ref().map(|session| (session, IMPL));
         let session = session_of(thread, IMPL, input.lineage.session.as_ref(), "scaffold")?;
-        Ok((ScaffoldPrompt { input, may_split: may_split(cx) }, session))
+        Ok((ScaffoldPrompt { input, clarifications, may_split: may_split(cx) }, session))
     }
 
     async fn after(
@@ -53,6 +56,10 @@ impl LLMHandler<v3::scaffold> for Scaffold {
                     for place in [SKELETON, TESTS] {
                         cx.worktree_of(place).await?.reset(work.scaffold_commit).await?;
                     }
+                    cx.update_memory(|memory| {
+                        memory.conflicts.clear();
+                        memory.forget_candidate();
+                    });
                     return goto!(cx, v3::fork, ForkInput { spec: input.spec, work, session: reply.session });
                 }
                 violations
@@ -83,7 +90,8 @@ impl Scaffold {
         cx: &mut Cx<'_, v3::scaffold>,
     ) -> Result<Vec<Violation>, NodeError> {
         // An agent that is asked again may find that nothing has to change.
-        let may_be_none = input.clarification.is_some() || input.lineage.sent_back.is_some();
+        let may_be_none =
+            input.clarification.is_some() || !cx.memory().conflicts.is_empty() || input.lineage.sent_back.is_some();
         let repository = cx.repository()?;
         let mut tree = cx.worktree().await?;
         let claim = committed(&mut tree, work.scaffold_commit, may_be_none).await?;
@@ -132,7 +140,11 @@ fn may_split(cx: &Cx<'_, v3::scaffold>) -> bool {
 
 /// Resets discarded work: the changes of an earlier attempt, and the tests and the implementation for an earlier scaffold.
 /// Commits that children have merged stay (CON-11).
-async fn start_over(input: &ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Result<(), NodeError> {
+async fn start_over(
+    input: &ScaffoldInput,
+    clarifications: &[Clarification],
+    cx: &mut Cx<'_, v3::scaffold>,
+) -> Result<(), NodeError> {
     let head = cx.worktree().await?.head();
     if cx.visit() == 1 {
         if cx.attempt() == 1 {
@@ -146,7 +158,8 @@ async fn start_over(input: &ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Res
     cx.worktree().await?.reset(kept).await?;
     let (_, target) = cx.target().await?;
     let is_behind = !is_below(cx.repository()?, target, from.base).await?;
-    if is_behind && matches!(input.clarification, Some(Clarification::RebaseConflict { .. })) {
+    let does_not_fit = |why: &Clarification| matches!(why, Clarification::RebaseConflict { .. });
+    if is_behind && clarifications.iter().any(does_not_fit) {
         move_to(target, Heads { tests: from.skeleton, head: kept, ..from }, cx).await?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use crate::checks::Violation;
 use crate::graph::{Tests, v3};
 use crate::memory::{TddMem, Thread, session_of};
 use crate::prompts::WriteTestsPrompt;
-use crate::types::scaffold::{Clarification, ScaffoldInput};
+use crate::types::scaffold::Clarification;
 use crate::types::shared::PlannedTest;
 use crate::types::tdd::{InvalidScaffold, TestsReadyPayload, WriteTestsExit, WriteTestsInput};
 use crate::workbench::text_in;
@@ -58,22 +58,23 @@ impl LLMHandler<v3::write_tests> for WriteTests {
         let ready = match reply.output {
             WriteTestsExit::InvalidScaffold(InvalidScaffold { missing_type, expected_location }) => {
                 discard(&mut cx.worktree().await?).await?;
-                let clarification = Some(Clarification::InvalidScaffold { missing_type, expected_location });
-                let asked = ScaffoldInput { clarification, ..cx.input_of::<v3::scaffold>()? };
-                return goto!(cx, v3::scaffold, asked);
+                let why = Clarification::InvalidScaffold { missing_type, expected_location };
+                return goto!(cx, v3::scaffold, cx.input_of::<v3::scaffold>()?.asked_again(why));
             }
             WriteTestsExit::TestsReady(ready) => ready,
         };
         let wanted = wanted(&input, &cx.memory());
         let violations = self.violations(&input, &wanted, &ready, cx).await?;
         if violations.is_empty() {
+            let WriteTestsInput { merge_rejection, judgement, .. } = input.clone();
             cx.update_memory(move |memory| {
                 add(&mut memory.pending_tests, &wanted);
                 add(&mut memory.written_tests, &wanted);
+                memory.judgement.clone_from(&judgement);
             });
             let critiques = cx.memory().feedback_on(&input).map(|feedback| feedback.critiques.clone());
             let critiques = critiques.unwrap_or_default();
-            return goto!(cx, v3::barrier_tests, Tests { ready, critiques });
+            return goto!(cx, v3::barrier_tests, Tests { ready, critiques, merge_rejection });
         }
         if cx.is_final_attempt() {
             return goto!(cx, v3::exit, still_wrong("write_tests", &violations, cx.attempt()));

@@ -36,6 +36,13 @@ impl From<Spec> for ScaffoldInput {
     }
 }
 
+impl ScaffoldInput {
+    /// The input for which Scaffold is asked again: its last scaffold had no violations.
+    pub(crate) fn asked_again(self, why: Clarification) -> Self {
+        Self { clarification: Some(why), violations: Vec::new(), ..self }
+    }
+}
+
 /// Why Scaffold is asked again (CON-10): the exit that led there, with its fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all_fields = "camelCase", deny_unknown_fields)]

@@ -2,6 +2,7 @@
 //! mode cannot give the other's answers (CON-02).
 
 use super::implementation::ImplResult;
+use super::merge::MergeRejected;
 use super::rebase::Adaptation;
 use super::scaffold::InitWorkPayload;
 use super::shared::{CoverageReport, Critique, MergeEvent, PlannedTest};
@@ -42,6 +43,12 @@ pub struct WriteTestsInput {
     /// What a rebase has adapted since the tests were written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adaptations: Vec<Adaptation>,
+    /// Why the last candidate was rejected: for the implementer, if a rebase came before it heard that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_rejection: Option<MergeRejected>,
+    /// Why the parent's judge has refused it: for the review, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<JudgeRefusal>,
     /// The violations of the last tests that were found mechanically.
     #[serde(default)]
     pub violations: Vec<String>,

@@ -69,3 +69,55 @@ async fn a_retry_is_heard_after_a_rebase() {
         assert_eq!(told.contains(rejection), before.starts_with("merger"), "{told}");
     }
 }
+
+/// V3-158, V3-155, V3-115, V3-109: a conflict does not replace what the planner was to be asked: it hears both, and its branch
+/// stands on what was merged.
+#[tokio::test]
+async fn a_question_is_heard_beside_a_conflict() {
+    let conflict = json!({ "RebaseConflict": {
+        "conflictFile": "shared.txt", "ourChange": "Ours.", "theirChange": "Theirs.", "whyUnresolvable": "There is one.",
+    } });
+    let blocked = json!({ "BlockedDependency": { "missingSymbol": "bell", "expectedImportPath": "src/bell.txt" } });
+    let invalid = json!({ "InvalidScaffold": { "missingType": "Bell", "expectedLocation": "src/a.api" } });
+    for (who, title, answer, told) in [
+        (Who::Implementer, "implementer", &blocked, "`bell` is missing, which was expected at `src/bell.txt`."),
+        (Who::TestAuthor, "test author", &invalid, "the type `Bell` is missing, which was expected in `src/a.api`."),
+    ] {
+        let project = project().await;
+        let script = AgentScript::default().once(who, "top/a", answer, &[]);
+        let test = test_run(&project, &AgentScript::with(script, clash("shared.txt", by, &conflict, &[])));
+        let outcome = held(&test, &format!("{title} of `top/a`"), async {}).await;
+        assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+        let asked = test.prompts("planner of `top/a`");
+        let told = format!(
+            "{told}\n\nThe branch does not fit what others have merged, in `shared.txt`. Here: Ours. There: Theirs."
+        );
+        assert!(asked.len() == 2 && asked[1].contains(&told), "{asked:?}");
+        assert_eq!(asked[1].matches("## Why you are asked again").count(), 1, "{}", asked[1]);
+        let rebasers = test.nodes_of(&test.run_of("top/a").await).iter().filter(|node| *node == "rebaser").count();
+        assert_eq!((rebasers, project.git(&["show", "main:shared.txt"]).as_str()), (1, "by b\n"));
+        project.is_tidy();
+    }
+}
+
+/// CON-11, V3-160: what an attempt on an earlier scaffold was to be told is not told to an attempt on another one.
+#[tokio::test]
+async fn a_retry_on_another_scaffold_is_not_heard() {
+    let project = project().await;
+    let retry = json!({ "RequestRetry": {
+        "diagnosis": "D.", "strategyFrom": "a", "strategyTo": "mark", "failingTests": ["mark"],
+    } });
+    let conflict = json!({ "RebaseConflict": {
+        "conflictFile": "shared.txt", "ourChange": "Ours.", "theirChange": "Theirs.", "whyUnresolvable": "There is one.",
+    } });
+    let script = AgentScript::default().once(Who::Implementer, "top/a", &retry, &[]);
+    let test = test_run(&project, &AgentScript::with(script, clash("shared.txt", by, &conflict, &[])));
+    let outcome = held(&test, "implementer of `top/a`", async {}).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let nodes = test.nodes_of(&test.run_of("top/a").await);
+    assert!(nodes.windows(3).any(|way| way == ["implement", "rebaser", "scaffold"]), "{nodes:?}");
+    let told = test.prompts("implementer of `top/a`");
+    assert!(told.len() == 2 && !told[1].contains("## Your last attempt"), "{told:?}");
+    // The node's history stays (V3-71).
+    assert!(told[1].contains("- a: failed: D."), "{}", told[1]);
+}

@@ -190,15 +190,13 @@ async fn candidates_that_come_too_late() {
     assert_eq!(project.subjects("main").iter().filter(|subject| subject.contains("top/a")).count(), 0);
 }
 
-/// V3-121, CON-15: a branch that has to be adapted to each of seventeen siblings, one after the other, has its tests checked
-/// again sixteen times, and then is stuck; the parent goes on without it.
-#[tokio::test]
-async fn adapted_again_and_again() {
+/// Asserts that a child whose lines each of so many siblings changes, one after the other, is rebased as often, and then is stuck;
+/// its parent goes on without it.
+async fn overtaken(many: usize, answer: &Value, stuck: &str) {
     let project = project().await;
-    let siblings: Vec<String> = (1..=17).map(|number| format!("b{number}")).collect();
+    let siblings: Vec<String> = (1..=many).map(|number| format!("b{number}")).collect();
     let children: Vec<&str> = std::iter::once("a").chain(siblings.iter().map(String::as_str)).collect();
-    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
-    let mut script = AgentScript::default().always(Who::Rebaser, "top/a", &adapted, &[]);
+    let mut script = AgentScript::default().always(Who::Rebaser, "top/a", answer, &[]);
     let shared = |by: &str, name: &str| write(&format!("shared/{name}.txt"), &format!("by {by}\n"));
     for child in &children {
         let id = format!("top/{child}");
@@ -235,9 +233,24 @@ async fn adapted_again_and_again() {
     let (ended, ()) = tokio::join!(run, watch);
     let ended = ended.unwrap().outcome;
     assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{ended:?}");
-    assert_eq!(test.prompts("rebaser of `top/a`").len(), 17);
+    assert_eq!(test.prompts("rebaser of `top/a`").len(), many);
     let told = &test.prompts("implementer of `top`")[0];
-    let stuck = "- top/a: stuck: rebaser → write_tests was taken as often as the table allows: times = 16;";
-    assert!(told.contains(stuck), "{told}");
+    assert!(told.contains(&format!("- top/a: stuck: {stuck};")), "{told}");
     project.is_tidy();
+}
+
+/// V3-121, CON-15: a branch that has to be adapted again and again has its tests checked again sixteen times.
+#[tokio::test]
+async fn adapted_again_and_again() {
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    overtaken(17, &adapted, "rebaser → write_tests was taken as often as the table allows: times = 16").await;
+}
+
+/// V3-159, V3-122: the planner is asked five times about a branch that never fits.
+#[tokio::test]
+async fn rebase_conflict() {
+    let conflict = json!({ "RebaseConflict": {
+        "conflictFile": "shared.txt", "ourChange": "Ours.", "theirChange": "Theirs.", "whyUnresolvable": "There is one.",
+    } });
+    overtaken(6, &conflict, "rebaser → scaffold was taken as often as the table allows: times = 5").await;
 }

@@ -41,7 +41,7 @@ fn has(prompt: &str, all: &[&str]) {
 
 fn planner(constraints: &Value) -> String {
     let input: ScaffoldInput = read(json!({ "spec": spec(constraints) }));
-    ScaffoldPrompt { input: &input, may_split: true }.render().unwrap()
+    ScaffoldPrompt { input: &input, clarifications: Vec::new(), may_split: true }.render().unwrap()
 }
 
 /// V3-36, V3-39, V3-40, V3-41.
@@ -174,7 +174,7 @@ fn the_reviewer_is_asked_what_cannot_be_looked_up() {
     let input = read(
         json!({ "spec": spec(&Value::Null), "scaffold": scaffold(), "implResult": result, "diff": "+fn count()" }),
     );
-    let prompt = ReviewPrompt { input: &input }.render().unwrap();
+    let prompt = ReviewPrompt { input: &input, judgement: None }.render().unwrap();
     let commit = format!("Commit {COMMIT}, after 3 iterations. Passed: it_counts, it_stops.");
     has(&prompt, &["# You are the reviewer", &commit, "```diff\n+fn count()\n```"]);
     has(

@@ -9,7 +9,6 @@ use crate::tree::family;
 use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
 use interlocking::runtime::EventKind;
-use interlocking::runtime::journal::{Letter, LetterBody};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use v3::graph::V3;
@@ -294,44 +293,6 @@ async fn an_adaptation_after_which_tests_fail_is_a_conflict() {
     assert!(asked.contains(told), "{asked}");
     assert_eq!(project.git(&["show", "main:src/a.txt"]).lines().last(), Some("done"));
     project.is_tidy();
-}
-
-/// V3-159, V3-122: a branch that never fits is stuck, and its parent goes on without it. A repeated message is handled again.
-#[tokio::test]
-async fn rebase_conflict_again_and_again() {
-    let project = project().await;
-    let conflict = json!({ "RebaseConflict": {
-        "conflictFile": "shared.txt", "ourChange": "Ours.", "theirChange": "Theirs.", "whyUnresolvable": "There is one.",
-    } });
-    let test = test_run(&project, &clash("shared.txt", by, &conflict, &[]));
-    let author = test.agent.hold("test author of `top/a`");
-    let watch = async {
-        author.reached().await;
-        test.until("b has merged", has_merged).await;
-        let (a, b) = (test.run_of("top/a").await, test.run_of("top/b").await);
-        let judged = test.outcomes(&b).await;
-        let sent = &judged.iter().find(|outcome| outcome.node == "judge").unwrap().posted[0];
-        // Each message is sent while the one before is handled: if several waited, only the last would move the branch.
-        let mut rebaser = test.agent.hold("rebaser of `top/a`");
-        author.release();
-        for _ in 0..5 {
-            rebaser.reached().await;
-            let body = LetterBody::Message { node: sent.node.clone(), message: sent.message.json().unwrap().clone() };
-            test.journal.post(&a, Letter { key: None, body }).await.unwrap();
-            let next = test.agent.hold("rebaser of `top/a`");
-            rebaser.release();
-            rebaser = next;
-        }
-        rebaser.release();
-    };
-    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
-    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let told = &test.prompts("implementer of `top`")[0];
-    assert!(
-        told.contains("- top/a: stuck: rebaser → scaffold was taken as often as the table allows: times = 5;"),
-        "{told}"
-    );
-    assert_eq!(test.prompts("rebaser of `top/a`").len(), 6);
 }
 
 /// V3-48: an adaptation that changes the parent's interface file is a conflict, too.

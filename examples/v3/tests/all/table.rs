@@ -6,7 +6,7 @@ use interlocking::graph::Graph as _;
 use interlocking::table::{NodeKind, NodeRow};
 use serde_json::json;
 use v3::graph::V3;
-use v3::memory::{ImplMem, Integration, ScaffoldMem, TddMem};
+use v3::memory::{ImplMem, Integration, TddMem};
 
 held!(V3);
 
@@ -96,9 +96,8 @@ fn memories_are_of_groups() {
     };
     assert_eq!(group("tdd"), ["write_tests", "review"]);
     assert_eq!(group("impl_mem"), ["barrier", "implement"]);
-    assert_eq!(group("integration"), ["merger", "rebaser"]);
-    assert_eq!(group("scaffold"), ["scaffold"]);
-    assert_eq!(V3::net().memory_groups().len(), 4);
+    assert_eq!(group("integration"), ["scaffold", "merge_queue", "merger", "judge", "rebaser"]);
+    assert_eq!(V3::net().memory_groups().len(), 3);
 }
 
 /// PRG-51: the subjects of the protocol's basic tests: kinds of handlers, their routes, initial memories, effects that are
@@ -124,7 +123,7 @@ fn the_basic_subjects_are_covered() {
     // All memories are empty when a run begins.
     assert_eq!(serde_json::to_value(TddMem::default()).unwrap()["pendingTests"], json!([]));
     assert_eq!((ImplMem::default().session_id, ImplMem::default().attempt_history), (None, Vec::new()));
-    assert_eq!((Integration::default().heard, ScaffoldMem::default().session), (Vec::new(), None));
+    assert_eq!((Integration::default().heard, Integration::default().session), (Vec::new(), None));
     // V3-154, CON-05
     assert_eq!(V3::net().table().output, "V3Outcome");
 }
