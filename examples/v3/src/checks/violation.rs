@@ -8,7 +8,7 @@ use interlocking::worktree::{CommitId, PathError};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// The commit that it names is not the head of its branch.
-    #[error("you name the commit {claimed}, and your branch stands at {found}: commit, and name that commit")]
+    #[error("you name the commit {claimed}, and your branch was at {found}: commit, and name that commit")]
     NotYourCommit {
         /// The named commit.
         claimed: CommitId,
@@ -24,6 +24,24 @@ pub enum Violation {
         /// The files.
         paths: Vec<String>,
     },
+    /// Something was not committed, and the runtime has committed it.
+    #[error(
+        "you had not committed these files: {}; they are committed now, as they were: take out what does not belong there",
+        paths.join(", ")
+    )]
+    CommittedForYou {
+        /// The files.
+        paths: Vec<String>,
+    },
+    /// There are git repositories in the workspace, whose files cannot be committed.
+    #[error("git repositories inside the worktree: {}; delete their `.git`, or ignore them", paths.join(", "))]
+    NestedRepositories {
+        /// Their directories.
+        paths: Vec<String>,
+    },
+    /// The attempt's commits were reset, because of other violations.
+    #[error("everything of this attempt was taken back: do it again, without that")]
+    TakenBack,
     /// A file is not in the commit.
     #[error("{path} is not in your commit: add it")]
     NoSuchFile {

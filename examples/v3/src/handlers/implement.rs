@@ -12,14 +12,14 @@ use crate::types::implementation::{
     BlockedDependency, ImplExit, ImplInput, ImplResult, ImplStuck, RequestRetry, SpecAmbiguity,
 };
 use crate::types::outcome::{Stuck, V3Outcome};
-use crate::types::scaffold::{Clarification, ScaffoldInput};
+use crate::types::scaffold::Clarification;
 use crate::types::shared::Critique;
 use crate::types::tdd::ReviewInput;
 use crate::workbench::Workbench;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
-use interlocking::workspaces::{Checkout, changed_paths, in_repository};
-use interlocking::worktree::CommitId;
+use interlocking::workspaces::{Checkout, GitWorkspacesError, changed_paths, in_repository};
+use interlocking::worktree::{CommitError, CommitId, FileChange, Repository, RepositoryPath, Signature};
 
 impl LLMHandler<v3::implement> for Implement {
     async fn before<'a>(&'a self, input: &'a ImplInput, cx: &mut Cx<'_, v3::implement>) -> Ask<ImplPrompt<'a>> {
@@ -45,13 +45,16 @@ impl LLMHandler<v3::implement> for Implement {
         match reply.output {
             ImplExit::TestsPassed(result) => self.passed(input, result, cx).await,
             ImplExit::RequestRetry(retry) => {
+                let repository = cx.repository()?;
                 let mut tree = cx.worktree().await?;
                 let before = tree.head();
-                keep_unfinished(&mut tree, &input).await?;
+                let nested = keep_unfinished(&mut tree, repository, &input).await?;
                 let tip = tree.head();
                 let refused = refused(&self.0, &input, (before, tip), cx).await?;
-                let critiques = critiques(&input, &refused);
-                again(input, retry, tip != before && refused.is_empty(), critiques, cx)
+                let made_progress = tip != before && refused.is_empty();
+                let violations = Vec::from_iter(not_committable(nested).into_iter().chain(refused));
+                let critiques = critiques(&input, &violations);
+                again(input, retry, made_progress, critiques, cx)
             }
             ImplExit::BlockedDependency(BlockedDependency { missing_symbol, expected_import_path }) => {
                 ask_scaffold(Clarification::BlockedDependency { missing_symbol, expected_import_path }, cx).await
@@ -117,15 +120,19 @@ impl Implement {
         result: &ImplResult,
         cx: &mut Cx<'_, v3::implement>,
     ) -> Result<(Vec<String>, Vec<Violation>), NodeError> {
+        let repository = cx.repository()?;
         let mut tree = cx.worktree().await?;
         let claim = committed(&mut tree, result.commit_hash, true).await?;
         let mut violations = claim.violations;
-        if violations.iter().any(|violation| matches!(violation, Violation::Uncommitted { .. })) {
-            keep_unfinished(&mut tree, input).await?;
-        }
+        let is_left = |violation: &mut Violation| matches!(violation, Violation::Uncommitted { .. });
+        let left = violations.extract_if(.., is_left).next();
+        let nested = if left.is_some() { keep_unfinished(&mut tree, repository, input).await? } else { Vec::new() };
         let tip = tree.head();
         drop(tree);
-        violations.extend(refused(&self.0, input, (claim.before, tip), cx).await?);
+        let refused = refused(&self.0, input, (claim.before, tip), cx).await?;
+        violations
+            .extend(left.and_then(|left| if refused.is_empty() { committed_for(left, &nested) } else { Some(left) }));
+        violations.extend(not_committable(nested).into_iter().chain(refused));
         if !violations.is_empty() {
             return Ok((Vec::new(), violations));
         }
@@ -137,10 +144,41 @@ impl Implement {
     }
 }
 
-/// Commits unfinished work for the next attempt, because the branch may be rebased meanwhile.
-async fn keep_unfinished(tree: &mut Checkout<'_>, input: &ImplInput) -> Result<(), NodeError> {
-    tree.commit(format!("{}: unfinished", input.spec.id)).await?;
-    Ok(())
+/// Commits unfinished work for the next attempt, because the branch may be rebased meanwhile. Git repositories in the workspace
+/// cannot be committed: they stay, everything else is committed, and their paths are returned.
+async fn keep_unfinished(
+    tree: &mut Checkout<'_>,
+    repository: Repository,
+    input: &ImplInput,
+) -> Result<Vec<String>, NodeError> {
+    let message = format!("{}: unfinished", input.spec.id);
+    let nested = match tree.commit(message.clone()).await {
+        Ok(_) => return Ok(Vec::new()),
+        Err(GitWorkspacesError::Commit(CommitError::NestedRepository { paths })) => paths,
+        Err(error) => return Err(error.into()),
+    };
+    let changes = tree.diff_since(tree.head()).await?;
+    let is_outside = |path: &&RepositoryPath| !nested.iter().any(|nested| path.is_in(nested));
+    let rest: Vec<_> = changes.iter().flat_map(FileChange::touched).filter(is_outside).cloned().collect();
+    let place = tree.path().to_owned();
+    let commit = in_repository(repository, move |repository| {
+        let author = Signature::new("interlocking", "interlocking@localhost")?;
+        Ok(repository.open_worktree(&place)?.commit_paths(&rest, &author, &message)?)
+    });
+    commit.await?;
+    tree.adopt_commits().await?;
+    Ok(nested.iter().map(|path| path.to_text().into_owned()).collect())
+}
+
+fn not_committable(nested: Vec<String>) -> Option<Violation> {
+    (!nested.is_empty()).then_some(Violation::NestedRepositories { paths: nested })
+}
+
+/// What is said of files that the agent has not committed, and that are committed now, except repositories.
+fn committed_for(left: Violation, nested: &[String]) -> Option<Violation> {
+    let Violation::Uncommitted { mut paths } = left else { return None };
+    paths.retain(|path| !nested.contains(path));
+    (!paths.is_empty()).then_some(Violation::CommittedForYou { paths })
 }
 
 /// The forbidden changes of an attempt, to tests, interfaces and the build (V3-80), whatever the agent answers. If there are any,
@@ -164,6 +202,7 @@ async fn refused(
     refused.extend(interface_changes(repository, input.scaffold.interface_file.clone(), (skeleton, tip)).await?);
     if !refused.is_empty() {
         cx.worktree().await?.reset(before).await?;
+        refused.push(Violation::TakenBack);
     }
     Ok(refused)
 }
@@ -211,6 +250,5 @@ fn again(
 async fn ask_scaffold(clarification: Clarification, cx: &mut Cx<'_, v3::implement>) -> Route<v3::implement> {
     discard(&mut cx.worktree().await?).await?;
     cx.update_memory(|memory| memory.next = None);
-    let asked = ScaffoldInput { clarification: Some(clarification), ..cx.input_of::<v3::scaffold>()? };
-    goto!(cx, v3::scaffold, asked)
+    goto!(cx, v3::scaffold, cx.input_of::<v3::scaffold>()?.asked_again(clarification))
 }

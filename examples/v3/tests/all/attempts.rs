@@ -1,6 +1,6 @@
 //! Attempts: counted by the runtime, shown to the agent, at most five.
 
-use crate::small::{AgentScript, Who, append, project, spec, test_run};
+use crate::small::{Act, AgentScript, Who, append, project, sh, spec, test_run};
 use serde_json::{Value, json};
 use v3::types::outcome::{Stuck, V3Outcome};
 
@@ -50,6 +50,29 @@ async fn what_is_unfinished_is_kept() {
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     assert!(test.prompts("implementer")[1].contains("- waiting: partial: It says nothing."));
     assert_eq!(project.git(&["show", "main:src/top.txt"]), "stub\nhalf\ndone\n");
+}
+
+/// V3-71: so is the rest of it, if there is a repository inside the workspace: the agent is told what cannot be committed.
+#[tokio::test]
+async fn what_is_unfinished_is_kept_beside_a_repository() {
+    let project = project().await;
+    let begun = [append("src/top.txt", "half\n"), sh("git init -q inner && echo all > inner/file")];
+    let removes = [sh("rm -r inner"), append("src/top.txt", "done\n"), Act::Commit];
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let script = AgentScript::default()
+        .once(Who::Implementer, "top", &retry(), &begun)
+        .once(Who::Implementer, "top", &passed, &begun[1..])
+        .once(Who::Implementer, "top", &passed, &removes);
+    let test = test_run(&project, &script.honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let told = test.prompts("implementer");
+    for told in &told[1..] {
+        assert!(told.contains("git repositories inside the worktree: inner"), "{told}");
+    }
+    assert!(told[1].contains("- waiting: partial: "), "{}", told[1]);
+    assert_eq!((told.len(), project.git(&["show", "main:src/top.txt"]).as_str()), (3, "stub\nhalf\ndone\n"));
+    project.is_tidy();
 }
 
 /// V3-131: an agent that gives a count of its own is corrected, and the runtime's count stays.

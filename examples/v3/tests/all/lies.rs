@@ -42,7 +42,7 @@ async fn scaffold_is_told(change: impl FnOnce(&mut Value), acts: &[Act]) -> Stri
 #[tokio::test]
 async fn a_scaffold_that_is_not_there() {
     let prompt = scaffold_is_told(|work| work["scaffoldCommit"] = json!(NO_COMMIT), &scaffolding("top")).await;
-    has(&prompt, "you name the commit 1111111111111111111111111111111111111111, and your branch stands at ");
+    has(&prompt, "you name the commit 1111111111111111111111111111111111111111, and your branch was at ");
     has(&prompt, "Its commit was taken back.");
     let prompt = scaffold_is_told(|_| {}, &[]).await;
     has(&prompt, "there is no commit of yours: commit what you have done");
@@ -163,7 +163,7 @@ async fn an_implementation_that_is_elsewhere() {
     let prompt =
         impl_is_told(|passed| passed["commitHash"] = json!(NO_COMMIT), &[append("src/top.txt", "done\n"), Act::Commit])
             .await;
-    has(&prompt, "you name the commit 1111111111111111111111111111111111111111, and your branch stands at ");
+    has(&prompt, "you name the commit 1111111111111111111111111111111111111111, and your branch was at ");
 }
 
 /// V3-80: the implementer may not change tests; it is told to put changed files back.

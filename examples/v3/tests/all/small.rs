@@ -95,6 +95,7 @@ impl Who {
 pub(crate) enum Act {
     Write(String, String),
     Append(String, String),
+    Run(String),
     Commit,
 }
 
@@ -104,6 +105,11 @@ pub(crate) fn write(path: &str, content: &str) -> Act {
 
 pub(crate) fn append(path: &str, content: &str) -> Act {
     Act::Append(path.to_owned(), content.to_owned())
+}
+
+/// Runs a shell line.
+pub(crate) fn sh(line: &str) -> Act {
+    Act::Run(line.to_owned())
 }
 
 /// The script of all agents. If several turns match a prompt, the first that is not used up is played.
@@ -133,6 +139,9 @@ impl AgentScript {
                 }
                 Act::Append(path, content) => {
                     _ = writeln!(self.0, "[[turn.append]]\npath = {}\ncontent = {}", json!(path), json!(content));
+                }
+                Act::Run(line) => {
+                    _ = writeln!(self.0, "[[turn.run]]\ncommand = {}", json!(["sh", "-c", line]));
                 }
                 Act::Commit => self.0.push_str("[[turn.commit]]\nmessage = \"work\"\n"),
             }

@@ -20,7 +20,7 @@ async fn an_adaptation_that_is_not_committed_is_a_conflict() {
     }
 }
 
-/// An implementer that leaves changes uncommitted is told so after the rebase too, and what it has written is kept.
+/// An implementer that leaves changes uncommitted is told so after the rebase too, and that they are committed now.
 #[tokio::test]
 async fn an_implementation_that_is_not_committed_is_rebased() {
     let project = project().await;
@@ -32,7 +32,7 @@ async fn an_implementation_that_is_not_committed_is_rebased() {
     let nodes = test.nodes_of(&test.run_of("top/a").await);
     assert!(nodes.windows(3).any(|way| way == ["implement", "rebaser", "implement"]), "{nodes:?}");
     let told = &test.prompts("implementer of `top/a`")[1];
-    assert!(told.contains("these files are changed and not committed: src/a.txt"), "{told}");
+    assert!(told.contains("you had not committed these files: src/a.txt; they are committed now"), "{told}");
     assert_eq!(project.git(&["show", "main:src/a.txt"]), "stub\nhalf\ndone\n");
     project.is_tidy();
 }
