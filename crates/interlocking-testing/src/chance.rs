@@ -84,7 +84,8 @@ impl Chance {
             *asked
         };
         let choices = options.iter().map(|&option| Choice::plain(option, Sort::Answer)).collect();
-        options[self.choose(format!("{name}.{number}"), name, choices, true)]
+        // No node has such a family, whatever the name.
+        options[self.choose(format!("{name}.{number}"), &format!("chance {name}"), choices, true)]
     }
 
     /// Chooses yes or no; yes unless the search varies it.
@@ -144,5 +145,15 @@ mod tests {
             let said = panic.downcast_ref::<String>().map_or("", String::as_str);
             assert!(said.starts_with(&format!("`which`: {option:?} cannot be named in a report")), "{said}");
         }
+    }
+
+    /// A chance that is called as a node is has defaults of its own.
+    #[test]
+    fn a_chance_and_a_node_of_the_same_name_are_apart() {
+        let chance = Chance::new(Choices::none().with("ask.1.1", "no"));
+        let options = || ["yes", "no"].map(|label| Choice::plain(label, Sort::Answer)).to_vec();
+        assert_eq!(chance.choose("ask.1.1".to_owned(), "ask", options(), true), 1);
+        assert_eq!(chance.pick("ask", &["yes", "no"]), "yes");
+        assert_eq!(chance.choose("ask.2.1".to_owned(), "ask", options(), true), 1, "a node repeats its last option");
     }
 }

@@ -115,7 +115,7 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
         1 => 0,
         count => {
             let choices = (1..=count).map(|number| Choice::plain(&format!("entry-{number}"), Sort::Answer));
-            chance.choose("entry".to_owned(), "entry", choices.collect(), true)
+            chance.choose("entry".to_owned(), "the entry", choices.collect(), true)
         }
     };
     let entry = entries.swap_remove(entry);

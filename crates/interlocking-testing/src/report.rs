@@ -12,6 +12,7 @@ use crate::choices::Choices;
 use crate::play::Ending;
 use crate::recorder::event_nodes;
 use crate::route::{Route, RouteIndex, Routes};
+use crate::search::POINTS;
 
 /// The routes of a graph that were taken, with the choices that lead there, and those that were not, with how close a
 /// run came and what to do. Displays as text.
@@ -23,6 +24,8 @@ pub struct Report {
     pub(crate) runs: usize,
     /// How many candidate runs were left when the limit was reached.
     pub(crate) left: usize,
+    /// Whether a run that was given up could have been varied at more points.
+    pub(crate) is_cut: bool,
     pub(crate) taken: Vec<Taken>,
     /// By node: how often it was entered, and the choices of the first run that entered it.
     pub(crate) entered: BTreeMap<String, (u32, Choices)>,
@@ -67,7 +70,7 @@ pub(crate) struct Asked {
 impl Report {
     pub(crate) fn new(net: &'static Net, routes: Arc<Routes>, excused: Vec<(String, String)>) -> Self {
         let event_nodes = event_nodes(net).map(str::to_owned).collect();
-        let (runs, left, taken, entered, failed, bounds, broken, missing_labels, asked) = Default::default();
+        let (runs, left, is_cut, taken, entered, failed, bounds, broken, missing_labels, asked) = Default::default();
         Self {
             net,
             routes,
@@ -75,6 +78,7 @@ impl Report {
             event_nodes,
             runs,
             left,
+            is_cut,
             taken,
             entered,
             failed,
@@ -248,6 +252,11 @@ impl fmt::Display for Report {
         write!(f, "{graph}: {taken} of {all} routes were taken in {}", counted(self.runs, "run"))?;
         match self.left {
             _ if self.missed().next().is_none() && self.missing_labels.is_empty() => writeln!(f)?,
+            0 if self.is_cut => writeln!(
+                f,
+                ", and nothing is left to be tried \
+                 (a run that is given up is varied at its first {POINTS} choices only)"
+            )?,
             0 => writeln!(f, ", and nothing is left to be tried")?,
             left => writeln!(f, "; {left} were left to be tried (`.with_runs(…)`)")?,
         }

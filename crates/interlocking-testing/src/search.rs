@@ -6,8 +6,13 @@
 //!
 //! 1. an option of a node that no run has chosen yet: answers before messages before failures;
 //! 2. then a candidate near a route that was not taken, by steps in the table from the choosing node to the route's
-//!    source. A candidate that cannot lead to such a route is not tried;
+//!    source;
 //! 3. among options that took the same routes when they were first tried, one before the others.
+//!
+//! Candidates from whose node the table has no path to such a route come after all others. They may lead there too: the
+//! node may run in a child of the same graph, or set what a concurrent node reads.
+//!
+//! A run that is given up may have any number of points. Only its first [`POINTS`] are varied.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +21,7 @@ use interlocking_core::graph::Graph;
 
 use crate::chance::{Point, Sort};
 use crate::choices::Choices;
-use crate::play::{ENDS, Played, play};
+use crate::play::{ENDS, Ending, Played, play};
 use crate::report::{Broken, Report, Taken};
 use crate::route::{RouteIndex, Routes};
 use crate::samples::Samples;
@@ -39,8 +44,12 @@ struct Tried {
     alike: usize,
 }
 
-/// The order of candidates: see the [module](self).
-type Rank = (u8, usize, usize, usize);
+/// The order of candidates, see the [module](self): whether it is without a path, then 1, 2 and 3, then the number of
+/// its choices.
+type Rank = (bool, u8, usize, usize, usize);
+
+/// At how many points a run that is given up is varied.
+pub(crate) const POINTS: usize = 100;
 
 struct Search<'r> {
     routes: &'r Routes,
@@ -115,13 +124,15 @@ impl Search<'_> {
             self.report.failed.entry(node).or_default().push(message);
         }
         self.report.bounds.extend(seen.bounds);
+        let varied = if ending == Ending::CutOff { points.len().min(POINTS) } else { points.len() };
+        self.report.is_cut |= points[varied..].iter().any(|point| point.options.len() > 1);
         if ending.is_broken() {
             let known = self.report.broken.iter().any(|broken| broken.ending.to_string() == ending.to_string());
             if !known {
                 self.report.broken.push(Broken { run, choices: choices.clone(), ending });
             }
         }
-        self.branch(&points);
+        self.branch(&points[..varied]);
     }
 
     /// Adds the candidates that differ at one of these points.
@@ -146,30 +157,26 @@ impl Search<'_> {
         }
     }
 
-    /// Removes and returns the best candidate; `None` if no candidate could lead to a route that was not taken.
+    /// Removes and returns the best candidate.
     fn next(&mut self) -> Option<Choices> {
         let lacks_label =
             |route: RouteIndex| self.missing_labels.iter().any(|(node, _)| *node == self.routes.all[route].from);
         let distances = self.routes.distances(|route| self.wanted.contains(&route) || lacks_label(route));
-        // The node after which a message arrives has no influence on where the message leads.
+        // Only nodes of the graph have a distance. For other families nothing is known: the node after which a message
+        // arrives has no influence on where the message leads.
         let nodes: HashSet<&str> = self.routes.all.iter().map(|route| route.from.as_str()).collect();
-        let rank = |candidate: &Candidate| -> Option<Rank> {
+        let rank = |candidate: &Candidate| -> Rank {
             let Candidate { choices, family, label, sort } = candidate;
             let node = family.strip_suffix(ENDS).unwrap_or(family);
-            let depth = choices.chosen.len();
-            let distance = match distances.get(node) {
-                Some(distance) => *distance,
-                // Only nodes of the graph have a distance; for other families nothing is known.
-                None if nodes.contains(node) => return None,
-                None => 0,
+            let distance = distances.get(node).copied();
+            let is_apart = distance.is_none() && nodes.contains(node);
+            let (tried, alike) = match self.tried.get(family).and_then(|options| options.get(label)) {
+                None => (*sort as u8, 0),
+                Some(tried) => (3, tried.alike),
             };
-            match self.tried.get(family).and_then(|options| options.get(label)) {
-                None => Some((*sort as u8, distance, 0, depth)),
-                Some(tried) => Some((3, distance, tried.alike, depth)),
-            }
+            (is_apart, tried, distance.unwrap_or_default(), alike, choices.chosen.len())
         };
-        let ranked = self.candidates.iter().enumerate().filter_map(|(index, one)| Some((rank(one)?, index)));
-        let (_, best) = ranked.min()?;
+        let (best, _) = self.candidates.iter().enumerate().min_by_key(|(_, candidate)| rank(candidate))?;
         Some(self.candidates.remove(best).choices)
     }
 

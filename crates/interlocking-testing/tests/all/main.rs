@@ -10,6 +10,7 @@ mod edges;
 mod event_agents;
 mod every_kind;
 mod graph_nodes;
+mod indirect;
 mod labels;
 mod maps;
 mod misses;

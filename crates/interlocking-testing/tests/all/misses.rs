@@ -176,17 +176,22 @@ struct Endless {
     round: LogicNode<Round>,
 }
 
-struct Round;
+/// What a round also depends on, from some round on: a choice of two.
+struct Round(Option<(Chance, u32)>);
 
 impl LogicHandler<endless::round> for Round {
     async fn run(&self, number: u32, cx: &mut Cx<'_, endless::round>) -> Route<endless::round> {
+        if let Some((chance, first)) = &self.0 {
+            let options = if number < *first { &["red"][..] } else { &["red", "black"] };
+            chance.pick("colour", options);
+        }
         goto!(cx, self, number + 1)
     }
 }
 
 #[test]
 fn a_run_that_does_not_end_is_given_up() {
-    let endless = Enumerator::new(|_| (Run::new(Endless { round: LogicNode(Round) }), 0));
+    let endless = Enumerator::new(|_| (Run::new(Endless { round: LogicNode(Round(None)) }), 0));
     let report = endless.with_executions(50).explore();
     expect![[r#"
         Endless: 1 of 2 routes were taken in 1 run, and nothing is left to be tried
@@ -200,6 +205,21 @@ fn a_run_that_does_not_end_is_given_up() {
 
         taken: round → round run 1, no choices
     "#]].assert_eq(&report.to_string());
+}
+
+/// A run that does not end has as many points of choice as it may have executions: only the first hundred are varied.
+#[test]
+fn a_run_that_is_given_up_is_varied_at_its_first_points_only() {
+    let endless = |first| {
+        let round = move |chance: &Chance| Round(Some((chance.clone(), first)));
+        let run = move |chance: &Chance| (Run::new(Endless { round: LogicNode(round(chance)) }), 0);
+        Enumerator::new(run).with_executions(300).with_runs(2).explore().to_string()
+    };
+    let report = endless(0);
+    assert!(report.contains("taken in 2 runs; 198 were left to be tried (`.with_runs(…)`)"), "{report}");
+    let report = endless(100);
+    let cut = "nothing is left to be tried (a run that is given up is varied at its first 100 choices only)\n";
+    assert!(report.contains(&format!("taken in 1 run, and {cut}")), "{report}");
 }
 
 /// Opens after the right sequence of digits.
