@@ -56,7 +56,7 @@ fn check() -> Result<Vec<String>, String> {
     }
     let target = metadata["target_directory"].as_str().ok_or("cargo names no target directory")?;
     let cargo = Cargo::in_target(target.into());
-    let mut checks = Checks { failed: Vec::new(), wanted: arguments, begun: Instant::now() };
+    let mut checks = Checks { chosen: 0, failed: Vec::new(), wanted: arguments, begun: Instant::now() };
 
     let (facade, sets): (Vec<_>, Vec<_>) = plan::sets(&metadata).into_iter().partition(|set| set.package == FACADE);
     let users = users::written(root, &plan::features_of(&metadata, FACADE), &facade)?;
@@ -78,7 +78,10 @@ fn check() -> Result<Vec<String>, String> {
     let mut seen: Vec<(BTreeSet<String>, Set)> = Vec::new();
     for (crates, set) in sets {
         match seen.iter().find(|(others, _)| crates.is_subset(others)) {
-            Some((_, other)) => println!("     same  {set}: in {other}"),
+            Some((_, other)) => {
+                checks.chosen += 1;
+                println!("     same  {set}: in {other}");
+            }
             None => {
                 if checks.one(&set.to_string(), || cargo.check(root, &set)) {
                     seen.push((crates, set));
@@ -108,10 +111,12 @@ fn check() -> Result<Vec<String>, String> {
         if heard.trim() == "INTERLOC" { Ok(()) } else { Err(format!("it printed {heard:?}")) }
     });
     println!("{:>7.1} s  in all", checks.begun.elapsed().as_secs_f64());
-    Ok(checks.failed)
+    checks.finish()
 }
 
 struct Checks {
+    /// How many checks were made, or are part of others.
+    chosen: usize,
     failed: Vec<String>,
     /// The arguments that choose checks; empty for all.
     wanted: Vec<String>,
@@ -128,6 +133,7 @@ impl Checks {
         if !self.wants(what) {
             return false;
         }
+        self.chosen += 1;
         let begun = Instant::now();
         let found = check();
         let took: Duration = begun.elapsed();
@@ -139,5 +145,30 @@ impl Checks {
             }
         }
         found.is_ok()
+    }
+
+    /// The checks that failed; an error if the arguments choose none.
+    fn finish(self) -> Result<Vec<String>, String> {
+        match self.chosen {
+            0 => Err(format!("nothing was checked: no check's line contains one of {:?}", self.wanted)),
+            _ => Ok(self.failed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_choose_no_check_are_an_error() {
+        let made = |wanted: &str| {
+            let wanted = vec![wanted.to_owned()];
+            let mut checks = Checks { chosen: 0, failed: Vec::new(), wanted, begun: Instant::now() };
+            checks.one("user's crate cli", || Ok(()));
+            checks.finish()
+        };
+        assert_eq!(made("cli"), Ok(Vec::new()));
+        assert_eq!(made("cly"), Err("nothing was checked: no check's line contains one of [\"cly\"]".to_owned()));
     }
 }
