@@ -1,5 +1,6 @@
-//! Runs a number of transitions, of rounds of a fork, or of whole runs at once, and nothing else, for callgrind and perf:
-//! `transitions (graph|journaled|loop|ring|match|fork|join-set|runs|tasks) COUNT`.
+//! Runs a number of transitions, of rounds of a fork, or of whole runs at once, and nothing else, for callgrind and
+//! perf:
+//! `transitions (graph|graph-one-by-one|journaled|loop|loop-one-by-one|ring|match|fork|join-set|runs|tasks) COUNT`.
 
 use interlocking_bench::transitions::{What, run};
 use interlocking_bench::{fan, many};
@@ -18,6 +19,9 @@ fn main() {
         ("runs", _) => assert!(runtime.block_on(many::runs(&many::five(WAIT), count as u32)) > 0),
         ("tasks", _) => assert!(runtime.block_on(many::tasks(WAIT, count as u32)) > 0),
         (_, Some(what)) => run(what, count),
-        _ => panic!("usage: transitions (graph|journaled|loop|ring|match|fork|join-set|runs|tasks) COUNT"),
+        _ => panic!(
+            "usage: transitions \
+             (graph|graph-one-by-one|journaled|loop|loop-one-by-one|ring|match|fork|join-set|runs|tasks) COUNT"
+        ),
     }
 }
