@@ -10,7 +10,8 @@ use crate::message::{Message, Part, Role};
 /// A request for an answer of the model, as it arrived and as its dialect defines it.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The number of requests of any kind that the server received before.
+    /// The number of requests for an answer of the model that the server received before, in any dialect. Other
+    /// requests, and those whose body is no JSON, do not count.
     pub number: usize,
     /// When the request had arrived completely.
     pub at: Instant,
