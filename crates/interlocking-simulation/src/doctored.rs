@@ -3,16 +3,17 @@
 mod changes;
 
 use crate::checks::{Account, Happened};
-use crate::graph::set_nets;
+use crate::graph::{Output, set_nets};
 use crate::history::{self, Ended};
 use crate::plan::{Way, Weather};
 use crate::tables::tables;
 use crate::world::{Lie, World};
 use interlocking_agents::SessionId;
+use interlocking_core::failure::FailureKind;
 use interlocking_core::net::Net;
-use interlocking_runtime::Outcome;
 use interlocking_runtime::budget::BudgetExceeded;
 use interlocking_runtime::journal::{Entry, RecordedPayload, ending};
+use interlocking_runtime::{Outcome, Report};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -51,6 +52,29 @@ fn another_output_is_refused() {
         assert!(Account::of(&ended).unwrap().check().is_err(), "seed {seed} is accepted with another output");
     }
     assert!(finished >= 20, "only {finished} of {SEEDS} seeds finished");
+}
+
+/// A run that did not wait for a report says that it waited for it, now and when it is resumed.
+#[test]
+fn a_report_that_is_given_up_early_is_refused() {
+    let mut given_up = 0;
+    for seed in 0..SEEDS {
+        let mut ended = ended(seed);
+        let limit_ms = ended.history.surroundings.deadline.as_millis() as u64;
+        let early = |report: &mut Report<Output>| {
+            let Outcome::Finished(output) = &mut report.outcome else { return None };
+            let told = output.reports.iter_mut().find(|(.., told)| told.is_ok())?;
+            told.2 = Err(FailureKind::Timeout { limit_ms });
+            Some(())
+        };
+        let Ended { report, again: Ok(again), .. } = &mut ended else { continue };
+        if early(report).and(early(again)).is_none() {
+            continue;
+        }
+        given_up += 1;
+        assert!(Account::of(&ended).unwrap().check().is_err(), "seed {seed} is accepted with a report given up early");
+    }
+    assert!(given_up >= 5, "only {given_up} of {SEEDS} seeds had a report");
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use super::{Followed, ready};
 use crate::graph::Output;
 use crate::oracle::Oracle;
+use crate::world::Logged;
 use interlocking_core::failure::FailureKind;
 use interlocking_core::table::NodeKind;
 use interlocking_runtime::Outcome;
-use interlocking_runtime::journal::Journal;
+use interlocking_runtime::journal::{By, Entry, Journal};
 use std::collections::BTreeMap;
 
 impl Followed<'_> {
@@ -41,11 +42,23 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// Checks that the output has every report, or the reason why there is none.
+    /// Checks that the output has every report, or the reason why there is none: that the executor had waited for it
+    /// until the deadline.
     fn reports(&self, oracle: &Oracle<'_>, output: &Output) -> Result<(), String> {
-        let history = &self.account.ended.history;
+        let (history, kept) = (&self.account.ended.history, self.kept()?);
         let limit_ms = history.surroundings.deadline.as_millis() as u64;
         let late: Result<u64, FailureKind> = Err(FailureKind::Timeout { limit_ms });
+        let records = &self.account.records[&history.root];
+        let last = |is: fn(&Entry) -> bool| {
+            let record = records.iter().rfind(|record| is(&record.entry))?;
+            Some(&self.account.log[*kept.records.get(&(&history.root, record.sequence))?])
+        };
+        // With this record, the executor that ended the run was at the exit, and waited.
+        let waits = last(|it| matches!(it, Entry::Started { .. } | Entry::Resumed { .. } | Entry::Outcome(_)));
+        let is_over = |line: &Logged| {
+            waits.is_some_and(|waits| line.executor != waits.executor || line.at >= waits.at + limit_ms)
+        };
+        let gives_up = last(|it| it.ending().is_some()).is_some_and(is_over);
         let mut expected = Vec::new();
         for (node, row) in history.world.nets[0].table().nodes.iter().enumerate() {
             if row.report.is_none() {
@@ -53,19 +66,25 @@ impl Followed<'_> {
             }
             if row.kind == NodeKind::Observer {
                 let watched = oracle.watched.get(&node).copied().unwrap_or(Ok(0));
-                expected.push((&row.name, None, watched.map_err(|()| FailureKind::Handler)));
+                expected.push((&row.name, None, watched.map_err(|()| FailureKind::Handler), gives_up));
                 continue;
             }
-            // An execution that was not finished at the deadline may finish and be recorded later, if its process lives
-            // that long.
+            // An execution that was not done at the deadline may be recorded later, if its process lives that long.
             let undone = oracle.beside.keys().map(|key| (*key, late.clone()));
             let told: BTreeMap<_, _> = undone.chain(oracle.reports.clone()).collect();
             let told = told.into_iter().filter(|(key, _)| usize::from(key.0) == node);
-            expected.extend(told.map(|(key, told)| (&row.name, Some(key.1), told)));
+            expected.extend(told.map(|(key, told)| {
+                let by = By { node: row.name.clone(), visit: key.1, attempt: key.2 };
+                let recorded = kept.done.get(&(&history.root, by)).map(|at| &self.account.log[*at]);
+                // One that is beyond its bound has no record, and nobody waits for it.
+                let may_be_late = recorded.map_or(oracle.beside.contains_key(&key), is_over);
+                (&row.name, Some(key.1), told, gives_up && may_be_late)
+            }));
         }
         let same = expected.len() == output.reports.len()
-            && expected.iter().zip(&output.reports).all(|((name, visit, told), (of, at, result))| {
-                *name == of && visit.is_none_or(|visit| visit == *at) && (result == told || *result == late)
+            && expected.iter().zip(&output.reports).all(|((name, visit, told, may_be_late), (of, at, result))| {
+                let is_told = if *result == late { *may_be_late } else { result == told };
+                *name == of && visit.is_none_or(|visit| visit == *at) && is_told
             });
         if same { Ok(()) } else { Err(format!("it was told {:?}, and {expected:?} was reported", output.reports)) }
     }

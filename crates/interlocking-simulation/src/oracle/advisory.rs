@@ -4,7 +4,6 @@ use super::{Facts, Oracle, key, number, same};
 use crate::asking::heard;
 use crate::choice::{Choice, Fate};
 use crate::numbers::{observed, report, spawned};
-use crate::tables::TIMEOUT_MS;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::table::NodeKind;
@@ -54,13 +53,6 @@ impl Oracle<'_> {
             (None, Some(failure)) => Err(failure.kind.clone()),
             other => return Err(format!("a report is {other:?}")),
         };
-        let at_exit = self.ended.is_none() && self.exit.is_some();
-        if at_exit && matches!(told, Err(FailureKind::Timeout { limit_ms }) if limit_ms != TIMEOUT_MS) {
-            // The run has stopped waiting for it; its result may be recorded later.
-            self.late.insert(key(execution));
-            self.reports.insert(key(execution), told);
-            return Ok(());
-        }
         self.beside.remove(&key(execution));
         let choice = self.choice(execution);
         let expected = match choice.fate {
@@ -71,9 +63,7 @@ impl Oracle<'_> {
             fate => Err(fate.failure()),
         };
         same("the report", &told, &expected)?;
-        if !self.late.contains(&key(execution)) {
-            self.reports.insert(key(execution), told);
-        }
+        self.reports.insert(key(execution), told);
         Ok(())
     }
 

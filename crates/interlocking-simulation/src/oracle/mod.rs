@@ -59,8 +59,6 @@ pub(crate) struct Oracle<'w> {
     pub(crate) beside: BTreeMap<ExecutionKey, u64>,
     /// The results of advisory executions.
     pub(crate) reports: BTreeMap<ExecutionKey, Result<u64, FailureKind>>,
-    /// Advisory executions that timed out at the exit, and may still report.
-    late: BTreeSet<ExecutionKey>,
     /// By memory group: its value.
     sums: BTreeMap<String, u64>,
     /// By observer: its sum, or that it failed.
@@ -187,7 +185,6 @@ impl<'w> Oracle<'w> {
             once: BTreeSet::new(),
             beside: BTreeMap::new(),
             reports: BTreeMap::new(),
-            late: BTreeSet::new(),
             sums: BTreeMap::new(),
             watched: BTreeMap::new(),
             exit: None,
