@@ -55,10 +55,30 @@ pub(crate) fn compare(fair: &Compared, foul: &Compared) -> Result<bool, String> 
     if number(&fair.outcome) != number(&foul.outcome) {
         return Err(format!("undisturbed it ends as {:?}, and interrupted as {:?}", fair.outcome, foul.outcome));
     }
-    for (run, outcomes) in &fair.outcomes {
-        if foul.outcomes.get(run) != Some(outcomes) {
-            return Err(format!("undisturbed {run} did {outcomes:?}, and interrupted {:?}", foul.outcomes.get(run)));
+    for run in fair.outcomes.keys().chain(foul.outcomes.keys()) {
+        let [undisturbed, interrupted] = [fair, foul].map(|it| it.outcomes.get(run));
+        if undisturbed != interrupted {
+            return Err(format!("undisturbed {run} did {undisturbed:?}, and interrupted {interrupted:?}"));
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A run that nothing raced in, with children of these names.
+    fn compared(children: &[&str]) -> Compared {
+        let outcomes = children.iter().map(|run| (run.parse().unwrap(), BTreeMap::new())).collect();
+        let outcome = Outcome::Finished(Output { number: 1, reports: Vec::new() });
+        Compared { outcome, outcomes, raced: false, received: false, held_up: false }
+    }
+
+    #[test]
+    fn a_run_that_exists_in_one_weather_only_is_refused() {
+        assert_eq!(compare(&compared(&["r", "c"]), &compared(&["r", "c"])), Ok(true));
+        assert!(compare(&compared(&["r", "c"]), &compared(&["r"])).is_err());
+        assert!(compare(&compared(&["r"]), &compared(&["r", "c"])).is_err());
+    }
 }
