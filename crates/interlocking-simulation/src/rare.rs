@@ -121,3 +121,20 @@ fn is_resumed_between_attempts(records: &[Record]) -> bool {
     }
     false
 }
+
+#[test]
+fn a_refusal_of_items_by_a_map_that_takes_items_is_refused() {
+    // The second message ends the run before the map shows what the first has added.
+    let event = node(EVENT, NodeKind::Event).adds_to("n0").visits(1);
+    let child = vec![node("n0", NodeKind::Human).asks("u64", "u64").entry().goto("exit", &[])];
+    let found = seeds_with(500, 3, vec![map().goto("exit", &[]), event], child, |account| {
+        let mut account = Account::of(account.ended).unwrap();
+        let is_refused = account.records.values_mut().flatten().any(|record| match &mut record.entry {
+            Entry::Outcome(outcome) => outcome.added.take().is_some(),
+            _ => false,
+        });
+        assert!(!is_refused || account.check().is_err(), "items are refused that a map would take");
+        is_refused && account.ended.report.outcome.name() == "failed"
+    });
+    assert!(found >= 3, "only {found} seeds");
+}

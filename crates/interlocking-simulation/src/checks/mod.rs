@@ -93,7 +93,8 @@ impl<'e> Account<'e> {
             let letters = self.letters.get(run).map(Vec::as_slice).unwrap_or_default();
             let bounded = self.ended.history.bounded;
             let children = (&given, &endings);
-            let facts = Facts { letters, gathered: &gathered, children, opened: &opened, bounded, held_up: &held_up };
+            let (gathered, opened, held_up, log) = (&gathered, &opened, &held_up, &self.log);
+            let facts = Facts { letters, gathered, children, opened, bounded, held_up, log };
             oracle.follow(records, self.entry(records)?, &facts)?;
             runs.insert(run.clone(), oracle);
         }

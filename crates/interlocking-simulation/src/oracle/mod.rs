@@ -20,7 +20,7 @@ mod agents;
 use crate::checks::{Endings, Given};
 use crate::choice::Choice;
 use crate::numbers::NOTHING;
-use crate::world::{Gathered, World};
+use crate::world::{Gathered, Logged, World};
 use interlocking_agents::SessionId;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
@@ -157,6 +157,8 @@ pub(crate) struct Facts<'f> {
     pub(crate) opened: &'f BTreeSet<(RunId, By, SessionId)>,
     /// Whether any executor had a limit on calls.
     pub(crate) bounded: bool,
+    /// All lines of the log.
+    pub(crate) log: &'f [Logged],
     /// The executions that timed out after a wait for the provider or for a free call slot.
     pub(crate) held_up: &'f BTreeSet<(RunId, By)>,
 }

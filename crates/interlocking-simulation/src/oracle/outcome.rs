@@ -5,6 +5,7 @@ use super::{ExecutionKey, Facts, Oracle, carried, key, number, same};
 use crate::asking::heard;
 use crate::choice::{Choice, Fate};
 use crate::numbers::{NOTHING, along_route, exhausted, failed, gathered, items, sent, spent};
+use crate::world::LogEvent;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::{AlternativeIndex, NodeIndex};
@@ -42,7 +43,7 @@ impl Oracle<'_> {
             None => self.expected(&by, execution, &choice, &consumed, facts)?,
         };
         let adds = choice.adds_items.as_ref().filter(|_| !consumed.beyond && outcome.failed.is_none());
-        self.adds(&by, adds, outcome)?;
+        self.adds(sequence, &by, adds, outcome, facts)?;
         let found = outcome.tokens.iter().map(|token| Ok((token.place.clone(), carried(&token.payload)?)));
         let found: Vec<(String, u64)> = found.collect::<Result<_, String>>()?;
         same(&format!("what {by} sends"), &found, &expected)?;
@@ -60,13 +61,24 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// Checks the items that an event node adds: a map takes them only while it runs, and they go to its running
-    /// execution.
-    fn adds(&mut self, by: &By, adds: Option<&(NodeIndex, Vec<u64>)>, outcome: &NodeOutcome) -> Result<(), String> {
+    /// Checks the items that an event node adds: a map takes them as long as it runs and has not closed, and they go to
+    /// its running execution.
+    fn adds(
+        &mut self,
+        sequence: u64,
+        by: &By,
+        adds: Option<&(NodeIndex, Vec<u64>)>,
+        outcome: &NodeOutcome,
+        facts: &Facts<'_>,
+    ) -> Result<(), String> {
         match (adds, &outcome.added) {
             (None, None) => Ok(()),
             (None, Some(added)) => Err(format!("{by} adds {added:?}")),
-            (Some(_), None) => {
+            (Some((map, _)), None) => {
+                let running = self.running.get(&usize::from(*map)).map(|(execution, _)| *execution);
+                if let Some(running) = running.filter(|running| !self.may_have_closed(*running, sequence, facts)) {
+                    return Err(format!("the items of {by} are refused, and {running:?} takes items"));
+                }
                 self.seen.items_refused += 1;
                 Ok(())
             }
@@ -84,6 +96,25 @@ impl Oracle<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a map's execution may have stopped taking items before this record was written: it had given its handler
+    /// all children. With a quorum it stops a moment before it records its decision, and if it times out, a moment
+    /// before it records that.
+    fn may_have_closed(&self, map: Execution, sequence: u64, facts: &Facts<'_>) -> bool {
+        if self.net.row(map.node).quorum.is_some() || self.choice(map).fate == Fate::TimesOut {
+            return true;
+        }
+        let (of, name) = ((map.visit, map.attempt), self.net.name(map.node));
+        let before = facts.log.iter().take_while(|line| match &line.what {
+            LogEvent::Kept { run, sequence: kept } => (run, *kept) != (&self.run, sequence),
+            _ => true,
+        });
+        let mut gathered = before.filter_map(|line| match &line.what {
+            LogEvent::Gathered { run, by, .. } if *run == self.run && by.node == name => Some((by.visit, by.attempt)),
+            _ => None,
+        });
+        gathered.any(|by| by == of)
     }
 
     /// The data of an execution that took tokens.
