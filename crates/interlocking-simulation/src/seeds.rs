@@ -28,7 +28,7 @@ const REQUIRED_COUNTS: [(&str, usize); 74] = [
     ("decisions", 60),
     ("out of reach", 12),
     ("quorums met", 180),
-    ("quorums missed", 1),
+    ("quorums missed", 3),
     ("slots missing", 120),
     ("losers", 120),
     ("too late", 6),
@@ -58,7 +58,7 @@ const REQUIRED_COUNTS: [(&str, usize); 74] = [
     ("finished when retried", 30),
     ("failed when retried", 30),
     ("late cancellations", 30),
-    ("late reports", 1),
+    ("late reports", 3),
     ("process ends", 60),
     ("future dropped", 30),
     ("suspended", 30),
@@ -72,7 +72,7 @@ const REQUIRED_COUNTS: [(&str, usize); 74] = [
     ("failed by a child", 6),
     ("failed by an edge", 6),
     ("panicked", 1),
-    ("timed out", 1),
+    ("timed out", 3),
     ("was cancelled", 3),
     ("runs", 1_200),
     ("calls", 2_400),
@@ -119,8 +119,20 @@ fn every_seed_ends_as_it_must() {
     let failed: String =
         failed.iter().map(|(seed, why)| format!("seed {seed}: {why}\n{}\n", replay_command(*seed))).collect();
     assert!(failed.is_empty(), "{failed}");
-    for (what, least) in REQUIRED_COUNTS.into_iter().filter(|_| seeds >= usual) {
-        assert!(counts.get(what) >= least / usize::from(one_in), "{what}: only {} times", counts.get(what));
+    if seeds >= usual {
+        assert_counts(&counts, &REQUIRED_COUNTS, one_in.into());
+    }
+}
+
+/// Checks the counts of one seed in `one_in`. Counts that are rarer than that are required of all seeds only.
+pub(crate) fn assert_counts(counts: &Counts, required: &[(&str, usize)], one_in: usize) {
+    for (what, least) in required {
+        let found = counts.get(what);
+        if *least < one_in {
+            println!("{what}: {found} times; only all seeds must have {least}");
+        } else {
+            assert!(found >= least / one_in, "{what}: only {found} times");
+        }
     }
 }
 

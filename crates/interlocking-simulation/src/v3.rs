@@ -4,7 +4,7 @@
 
 #![expect(clippy::expect_used, reason = "a test, also outside its test functions")]
 
-use crate::seeds::{number, replay};
+use crate::seeds::{assert_counts, number, replay};
 use crate::{Counts, sample, simulate_tables};
 use interlocking_core::table::{NodeKind, Table};
 use std::sync::Mutex;
@@ -84,7 +84,7 @@ fn v3_ends_as_it_must() {
     let (counts, failed) = (counts.into_inner().expect("nobody panics"), failed.into_inner().expect("nobody panics"));
     println!("{counts}");
     assert!(failed.is_empty(), "{failed}");
-    for (what, least) in REQUIRED_COUNTS.into_iter().filter(|_| seeds >= usual) {
-        assert!(counts.get(what) >= least / usize::from(one_in), "{what}: only {} times", counts.get(what));
+    if seeds >= usual {
+        assert_counts(&counts, &REQUIRED_COUNTS, one_in.into());
     }
 }
