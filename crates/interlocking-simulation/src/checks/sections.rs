@@ -5,12 +5,18 @@ use crate::world::{LogEvent, Logged};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
 use interlocking_runtime::journal::{By, Entry};
+use std::collections::HashSet;
+
+/// The execution of an exclusive graph node, whose child runs are its section.
+type Section = (RunId, By);
 
 impl Followed<'_> {
     /// Checks that no other exclusive execution begins between the start of the child run of an exclusive graph node
     /// and the end of that node, in any process.
     pub(super) fn sections(&self) -> Result<(), String> {
-        let mut open: Option<(RunId, By)> = None;
+        let mut open: Option<Section> = None;
+        // The first record of a child can be kept after its node was stopped.
+        let mut stopped: HashSet<Section> = HashSet::new();
         for line in &self.account.log {
             if let LogEvent::Begun { run, by, .. } = &line.what
                 && let Some(other) = &open
@@ -20,7 +26,7 @@ impl Followed<'_> {
             {
                 return Err(format!("{by} of {run} begins in the middle of section {} of {}", other.1, other.0));
             }
-            self.follow_section(line, &mut open);
+            self.follow_section(line, &mut open, &mut stopped);
         }
         Ok(())
     }
@@ -30,16 +36,16 @@ impl Followed<'_> {
         self.runs.keys().filter(|run| self.section_of(run).is_some()).count()
     }
 
-    fn follow_section(&self, line: &Logged, open: &mut Option<(RunId, By)>) {
+    fn follow_section(&self, line: &Logged, open: &mut Option<Section>, stopped: &mut HashSet<Section>) {
         match &line.what {
             LogEvent::Kept { run, sequence: 0 } => {
-                if let Some(section) = self.section_of(run) {
+                if let Some(section) = self.section_of(run).filter(|section| !stopped.contains(section)) {
                     *open = Some(section);
                 }
             }
             LogEvent::Kept { run, sequence } => {
                 let record = self.account.records[run].iter().find(|record| record.sequence == *sequence);
-                let is_over = |(parent, by): &(RunId, By)| match record.map(|record| &record.entry) {
+                let is_over = |(parent, by): &Section| match record.map(|record| &record.entry) {
                     Some(Entry::Outcome(outcome)) => parent == run && outcome.by() == *by,
                     Some(Entry::Ended { .. }) => parent == run,
                     _ => false,
@@ -49,7 +55,12 @@ impl Followed<'_> {
             // The section also ends if its node fails or is cancelled; a suspended section continues in the next
             // process.
             LogEvent::Failed { run, by, .. } | LogEvent::Cancelled { run, by } if !self.is_done(run, by) => {
-                *open = open.take().filter(|section| *section != (run.clone(), by.clone()));
+                let section = (run.clone(), by.clone());
+                *open = open.take().filter(|open| *open != section);
+                stopped.insert(section);
+            }
+            LogEvent::Begun { run, by, .. } => {
+                stopped.remove(&(run.clone(), by.clone()));
             }
             _ => {}
         }
@@ -70,7 +81,7 @@ impl Followed<'_> {
     }
 
     /// The execution of the graph node whose section contains a run.
-    fn section_of(&self, run: &RunId) -> Option<(RunId, By)> {
+    fn section_of(&self, run: &RunId) -> Option<Section> {
         let mut run = run.clone();
         loop {
             let (parent, by) = self.account.started_by(&run)?;
