@@ -43,8 +43,7 @@ pub(super) fn the_entry_takes_one_value(graph: &GraphModel<'_>, errors: &Errors)
 
 /// Each node must be reachable from the entry or from an event: otherwise it would be declared and never run. Nodes
 /// beside the graph are excepted, as no edge leads to them.
-pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
-    let reach = Reach::of(graph);
+pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, reach: &Reach, errors: &Errors) {
     let is_entry = |node: &Node<'_>| node.attributes.entry.is_some() && !node.is_beside();
     let entries: Vec<usize> = (0..graph.nodes.len()).filter(|&node| is_entry(&graph.nodes[node])).collect();
     let events = (0..graph.nodes.len()).filter(|&node| graph.nodes[node].kind == Some(NodeKind::Event));
@@ -72,8 +71,7 @@ pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
 ///
 /// The error is reported where a route is missing: at the node that leads nowhere, or at one node of the loop, and not
 /// at the nodes before it.
-pub(super) fn every_node_leads_to_exit(graph: &GraphModel<'_>, errors: &Errors) {
-    let reach = Reach::of(graph);
+pub(super) fn every_node_leads_to_exit(graph: &GraphModel<'_>, reach: &Reach, errors: &Errors) {
     let all = || 0..graph.nodes.len();
     let ends = |node: usize| reach.has_unparsed[node] || places(graph, node).any(|place| place == Place::Exit);
     let stuck = |node: usize| !all().any(|end| ends(end) && reach.leads(node, end));
@@ -110,13 +108,13 @@ pub(super) fn every_node_leads_to_exit(graph: &GraphModel<'_>, errors: &Errors) 
 }
 
 /// Which node leads to which, over zero or more edges.
-struct Reach {
+pub(super) struct Reach {
     leads: Vec<Vec<bool>>,
     has_unparsed: Vec<bool>,
 }
 
 impl Reach {
-    fn of(graph: &GraphModel<'_>) -> Self {
+    pub(super) fn of(graph: &GraphModel<'_>) -> Self {
         let count = graph.nodes.len();
         let next = |node: usize| {
             places(graph, node).filter_map(|place| match place {

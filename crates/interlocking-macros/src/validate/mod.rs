@@ -90,6 +90,7 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
 
     flow::there_is_one_entry(graph, errors);
     flow::the_entry_takes_one_value(graph, errors);
-    flow::every_node_is_reached(graph, errors);
-    flow::every_node_leads_to_exit(graph, errors);
+    let reach = flow::Reach::of(graph);
+    flow::every_node_is_reached(graph, &reach, errors);
+    flow::every_node_leads_to_exit(graph, &reach, errors);
 }
