@@ -6,7 +6,7 @@
 
 use futures_util::future::join_all;
 use interlocking::run_id::RunId;
-use interlocking::runtime::journal::{Entry, Journal, NodeOutcome, Record, RecordedPayload, TokenRecord};
+use interlocking::runtime::journal::{By, Entry, Journal, NodeOutcome, Record, RecordedPayload, TokenRecord};
 use interlocking::sqlite::{Durability, SqliteJournal};
 use interlocking::table::Table;
 use interlocking_bench::Ball;
@@ -93,24 +93,10 @@ fn table() -> Table {
 /// The record of one transition; its ball as JSON.
 fn outcome(run: &RunId, sequence: u64, ball: &Ball) -> Record {
     let payload = RecordedPayload::Json(serde_json::to_string(ball).unwrap().into());
-    let entry = Entry::Outcome(NodeOutcome {
-        node: "ping".to_owned(),
-        visit: sequence as u32,
-        attempt: 1,
-        alternative: Some(0),
-        tokens: vec![TokenRecord { place: "ping".to_owned(), payload }],
-        spawned: Vec::new(),
-        posted: Vec::new(),
-        label: None,
-        memory: None,
-        calls: Vec::new(),
-        commits: Vec::new(),
-        took_ms: 0,
-        failed: None,
-        added: None,
-        turns: Vec::new(),
-    });
-    Record { run: run.clone(), sequence, entry }
+    let mut outcome = NodeOutcome::new(By { node: "ping".to_owned(), visit: sequence as u32, attempt: 1 }, 0);
+    outcome.alternative = Some(0);
+    outcome.tokens = vec![TokenRecord { place: "ping".to_owned(), payload }];
+    Record { run: run.clone(), sequence, entry: Entry::Outcome(outcome) }
 }
 
 async fn transitions(journal: &SqliteJournal, run: &RunId, count: u64) {

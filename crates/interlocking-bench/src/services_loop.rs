@@ -7,7 +7,7 @@ use interlocking::net::Net;
 use interlocking::run_id::RunId;
 use interlocking::runtime::clock::{CoarseClock, Elapsed};
 use interlocking::runtime::event::{Targets, Transition};
-use interlocking::runtime::{CancelToken, Clock, Event, EventKind, EventSink, Journal};
+use interlocking::runtime::{CancelToken, Clock, EventKind, EventSink, Journal};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
@@ -117,9 +117,12 @@ pub async fn play<S: State>(
         }
         let Some(index) = state.place() else {
             let (at, node) = (clock.now().since(started), hop.to());
-            let took_ms = at.since(hop.at()).as_millis();
-            let kind = EventKind::NodeFinished { node, to: Targets::One("exit".into()), took_ms };
-            sink.emit(Event { run: run.clone(), at_ms: at.as_millis(), kind });
+            let mut event = hop.finished();
+            event.at_ms = at.as_millis();
+            if let EventKind::NodeFinished { node: from, to, took_ms, .. } = &mut event.kind {
+                (*from, *to, *took_ms) = (node, Targets::One("exit".into()), at.since(hop.at()).as_millis());
+            }
+            sink.emit(event);
             return state.end().expect("a state without a place is the end");
         };
         let visit = &mut visits[usize::from(index)];

@@ -98,25 +98,14 @@ mod tests {
     use interlocking_runtime::budget::BudgetExceeded;
     use interlocking_runtime::journal::JournalError;
     use interlocking_runtime::provider::ProviderLimit;
+    use serde_json::json;
     use std::time::Duration;
 
     #[test]
     fn every_outcome_has_its_exit() {
-        let failure = Failure {
-            node: "n".to_owned(),
-            visit: 1,
-            attempt: 1,
-            kind: FailureKind::Handler,
-            message: String::new(),
-            causes: Vec::new(),
-        };
-        let provider = ProviderLimit {
-            agent: "a".to_owned(),
-            retries: 1,
-            waited: Duration::ZERO,
-            retry_after: None,
-            message: String::new(),
-        };
+        let failure = Failure::new("n", 1, 1, FailureKind::Handler, "");
+        let provider = json!({ "agent": "a", "retries": 1, "waited": Duration::ZERO, "message": "" });
+        let provider = serde_json::from_value::<ProviderLimit>(provider).unwrap();
         let used_up = BudgetExceeded::Money { limit: Cost::ZERO, used: Cost::ZERO };
         let outcomes = [
             (Outcome::Finished(()), 0),

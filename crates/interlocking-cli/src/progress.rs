@@ -150,7 +150,7 @@ impl<'a> Progress<'a> {
                     live.count_done();
                 }
             }
-            EventKind::MapStarted { node, items, ended } => {
+            EventKind::MapStarted { node, items, ended, .. } => {
                 if let Some(live) = self.live_line(|running| running.child == child && running.node == *node) {
                     live.set_progress(*ended, *items);
                 }
@@ -171,7 +171,7 @@ impl<'a> Progress<'a> {
         if let EventKind::IsolationUnkept(unkept) = kind {
             return Some(Line { style: Style::Bad, covered: false, text: format!("goes on all the same: {unkept}") });
         }
-        if let EventKind::LeftOut { events } = kind {
+        if let EventKind::LeftOut { events, .. } = kind {
             let text = format!("{events} events came faster than they could be shown");
             return Some(Line { style: Style::Dim, covered: false, text });
         }
@@ -291,6 +291,7 @@ mod tests {
     use super::*;
     use interlocking_agents::Usage;
     use interlocking_core::context::Label;
+    use serde_json::json;
     use std::borrow::Cow;
 
     const ROOT: RunId = RunId::DEFAULT;
@@ -298,7 +299,20 @@ mod tests {
     const TESTS: NodeRef = NodeRef { node: Cow::Borrowed("tests"), visit: 2, attempt: 1 };
 
     fn event(at_ms: u64, kind: EventKind) -> Event {
-        Event { run: ROOT, at_ms, kind }
+        Event::new(ROOT, at_ms, kind)
+    }
+
+    /// An event of this name, with these fields.
+    fn event_of(name: &str, mut fields: serde_json::Value) -> EventKind {
+        fields["event"] = name.into();
+        serde_json::from_value(fields).unwrap()
+    }
+
+    /// An event of a node.
+    fn of_node(node: &NodeRef, name: &str, mut fields: serde_json::Value) -> EventKind {
+        let serde_json::Value::Object(names) = serde_json::to_value(node).unwrap() else { unreachable!() };
+        fields.as_object_mut().unwrap().extend(names);
+        event_of(name, fields)
     }
 
     fn nobody() -> Console {
@@ -310,7 +324,7 @@ mod tests {
     }
 
     fn agent(node: NodeRef, agent: AgentEvent) -> EventKind {
-        EventKind::Agent { node, agent: Box::new(agent) }
+        of_node(&node, "agent", json!({ "agent": agent }))
     }
 
     #[test]
@@ -320,9 +334,8 @@ mod tests {
             severity: Severity::Blocker,
             route_hint: Some("scaffold".to_owned()),
         };
-        let line = Progress::of(ROOT, &nobody(), false)
-            .handle(&event(900, EventKind::Labelled { node: TYPES, label: Box::new(label) }))
-            .unwrap();
+        let label = of_node(&TYPES, "labelled", serde_json::to_value(label).unwrap());
+        let line = Progress::of(ROOT, &nobody(), false).handle(&event(900, label)).unwrap();
         assert!(line.text.ends_with("BLOCKER BLOCKED_DEPENDENCY, hint scaffold"), "{}", line.text);
     }
 
@@ -338,9 +351,9 @@ mod tests {
             event(1300, agent(TYPES, ran)),
             event(1400, agent(TYPES, AgentEvent::Text { text: "Done.".into() })),
             event(1400, agent(TYPES, AgentEvent::Finished { session: None, usage })),
-            event(3400, EventKind::NodeFinished { node: TYPES, to, took_ms: 2200 }),
+            event(3400, of_node(&TYPES, "node_finished", json!({ "to": to, "took_ms": 2200 }))),
             event(3500, EventKind::NodeStarted(TESTS)),
-            event(3500, EventKind::NodeWaits { node: TESTS, exclusive: "main".into() }),
+            event(3500, of_node(&TESTS, "node_waits", json!({ "exclusive": "main" }))),
             event(9900, EventKind::NodeCancelled(TESTS)),
             event(9900, EventKind::NodeSuspended(TYPES)),
         ];
@@ -378,20 +391,20 @@ mod tests {
     fn the_line_of_a_map_counts_its_children() {
         let console = nobody();
         let mut progress = Progress::of(ROOT, &console, false);
-        let map = EventKind::MapStarted { node: TESTS, items: 7, ended: 2 };
+        let map = of_node(&TESTS, "map_started", json!({ "items": 7, "ended": 2 }));
         let key = "\"front\"".to_owned();
         let origin = Origin::Child { parent: ROOT, node: "tests".into(), visit: 2, attempt: 1, number: 1, key };
-        let of_child = |kind| Event { run: "r-8af4cd9d0b4a8a8e".parse().unwrap(), at_ms: 1000, kind };
+        let of_child = |kind| Event::new("r-8af4cd9d0b4a8a8e".parse().unwrap(), 1000, kind);
         for kind in [EventKind::NodeStarted(TESTS), map] {
             progress.handle(&event(1000, kind));
         }
-        progress.handle(&of_child(EventKind::RunStarted { graph: "Page".into(), origin: Some(Box::new(origin)) }));
+        progress.handle(&of_child(event_of("run_started", json!({ "graph": "Page", "origin": origin }))));
         // A node of the same name in the child run is another node.
         progress.handle(&of_child(EventKind::NodeStarted(TESTS)));
-        progress
-            .handle(&event(1000, EventKind::ItemsAdded { node: TYPES, map: "tests".into(), items: 1, refused: false }));
+        let added = json!({ "map": "tests", "items": 1, "refused": false });
+        progress.handle(&event(1000, of_node(&TYPES, "items_added", added)));
         assert_eq!(live(&progress), ["tests #2 2/8", "…8a8e tests #2"]);
-        let ended = || of_child(EventKind::RunEnded { outcome: "finished".into(), usage: Usage::default() });
+        let ended = || of_child(event_of("run_ended", json!({ "outcome": "finished", "usage": Usage::default() })));
         progress.handle(&ended());
         // A second event for the same child run is not counted.
         progress.handle(&ended());
@@ -400,13 +413,14 @@ mod tests {
 
     #[test]
     fn nodes_of_child_runs_say_whose_they_are() {
-        let in_child = |at_ms, kind| Event { run: "r-8af4cd9d0b4a8a8e".parse().unwrap(), at_ms, kind };
+        let in_child = |at_ms, kind| Event::new("r-8af4cd9d0b4a8a8e".parse().unwrap(), at_ms, kind);
         let to = Targets::One("exit".into());
         let console = nobody();
         let mut progress = Progress::of(ROOT, &console, false);
         progress.handle(&event(1000, EventKind::NodeStarted(TESTS)));
         progress.handle(&in_child(2000, EventKind::NodeStarted(TESTS)));
-        let line = progress.handle(&in_child(3000, EventKind::NodeFinished { node: TESTS, to, took_ms: 0 })).unwrap();
+        let done = of_node(&TESTS, "node_finished", json!({ "to": to, "took_ms": 0 }));
+        let line = progress.handle(&in_child(3000, done)).unwrap();
         assert_eq!(line.text, "   3.0 s  …8a8e tests #2  → exit                        0.0 s");
         assert_eq!(live(&progress), ["tests #2"]);
     }

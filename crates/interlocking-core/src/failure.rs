@@ -68,6 +68,7 @@ pub type NodeError = Box<dyn Error + Send + Sync + 'static>;
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Failure {
     /// The node that failed.
     pub node: String,
@@ -100,8 +101,7 @@ pub struct Failure {
 ///     }
 /// }
 ///
-/// let (node, kind, message) = ("search".to_owned(), FailureKind::Timeout { limit_ms: 90_000 }, String::new());
-/// assert!(is_worth_a_retry(&Failure { node, visit: 1, attempt: 1, kind, message, causes: Vec::new() }));
+/// assert!(is_worth_a_retry(&Failure::new("search", 1, 1, FailureKind::Timeout { limit_ms: 90_000 }, "")));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -306,8 +306,7 @@ impl TimedOut {
 impl From<TimedOut> for Failure {
     fn from(timed_out: TimedOut) -> Self {
         let TimedOut { node, visit, attempt, limit_ms } = timed_out;
-        let message = took_too_long(limit_ms);
-        Self { node, visit, attempt, kind: FailureKind::Timeout { limit_ms }, message, causes: Vec::new() }
+        Self::new(node, visit, attempt, FailureKind::Timeout { limit_ms }, took_too_long(limit_ms))
     }
 }
 
@@ -316,6 +315,18 @@ fn took_too_long(limit_ms: u64) -> String {
 }
 
 impl Failure {
+    /// A failure without causes. A run makes the failures of its nodes itself; other code makes one to test what it does about a
+    /// failure.
+    pub fn new(
+        node: impl Into<String>,
+        visit: u32,
+        attempt: u32,
+        kind: FailureKind,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { node: node.into(), visit, attempt, kind, message: message.into(), causes: Vec::new() }
+    }
+
     /// The messages of `error`'s sources, nearest first.
     pub fn causes_of(error: &(dyn Error + 'static)) -> Vec<String> {
         std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string).collect()
@@ -361,6 +372,14 @@ impl Error for ChildFailure {}
 impl fmt::Display for TimedOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&Failure::from(self.clone()), f)
+    }
+}
+
+impl Limit {
+    /// How often the bound allows it.
+    pub fn number(self) -> u32 {
+        let (Self::Visits(number) | Self::Attempts(number) | Self::Times(number)) = self;
+        number
     }
 }
 

@@ -24,6 +24,7 @@ pub mod table;
 pub mod lines;
 pub mod draw;
 pub mod net;
+#[doc(hidden)]
 pub mod bits;
 pub mod frontier;
 mod violation;

@@ -94,6 +94,7 @@ pub struct Features {
 
 /// The data of a node that a run needs.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct NetNode {
     /// The first of its places.
     pub first_place: PlaceIndex,
@@ -131,6 +132,7 @@ pub struct NetNode {
 
 /// One place.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct NetPlace {
     /// The node that consumes the token.
     pub node: NodeIndex,
@@ -147,6 +149,7 @@ pub struct NetPlace {
 
 /// One alternative of a node: an edge, a fork or a route.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Alternative {
     /// The node that may take it.
     pub source: NodeIndex,
@@ -178,6 +181,7 @@ pub struct Times {
 
 /// When a join fires without waiting for all of its slots, and what it then clears.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct JoinQuorum {
     /// How many slots with a value are enough.
     pub values: u16,
@@ -187,10 +191,13 @@ pub struct JoinQuorum {
 
 /// The region that an alternative clears, or a join when it reaches its quorum.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Region {
     /// The places that lose their tokens.
+    #[doc(hidden)]
     pub places: Bits,
     /// The nodes whose executions are discarded.
+    #[doc(hidden)]
     pub nodes: Bits,
     /// Whether everything is cleared: `*`.
     pub everything: bool,

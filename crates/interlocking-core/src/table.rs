@@ -26,6 +26,7 @@ pub struct Table {
 /// One node of a [`Table`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct NodeRow {
     /// The field's name.
     pub name: String,

@@ -6,6 +6,7 @@ use std::fmt;
 /// A step that the table does not allow, or that violates a rule of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Violation {
     /// The execution was cancelled or reported before. Its outcome is discarded; this is not an error of the graph.
     Stale,

@@ -26,6 +26,7 @@ pub type Name = Cow<'static, str>;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Event {
     /// The run that the event belongs to: the run that was started, or a child run.
     pub run: RunId,
@@ -37,12 +38,23 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// What happened.
+/// What happened. Kinds can be added, and fields to the kinds that have names for theirs: match these with `..`. Code that tests what
+/// it does about events deserializes one, and so is given what it was written for.
+///
+/// ```
+/// use interlocking::runtime::EventKind;
+///
+/// let json = r#"{"event":"map_started","node":"review","visit":1,"attempt":1,"items":7,"ended":2}"#;
+/// let kind: EventKind = serde_json::from_str(json)?;
+/// assert!(matches!(&kind, EventKind::MapStarted { node, items: 7, .. } if node.node == "review"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
     /// The run started, or was resumed.
+    #[non_exhaustive]
     RunStarted {
         /// The graph's name.
         graph: Name,
@@ -55,6 +67,7 @@ pub enum EventKind {
     /// A node's input is complete, and the node runs.
     NodeStarted(NodeRef),
     /// A node's outcome is accepted and recorded; its successors start next.
+    #[non_exhaustive]
     NodeFinished {
         /// The node.
         #[serde(flatten)]
@@ -66,6 +79,7 @@ pub enum EventKind {
     },
     /// A node's handler has labelled the node's outcome with the sort of message that it is. The event of the outcome
     /// itself follows.
+    #[non_exhaustive]
     Labelled {
         /// The node.
         #[serde(flatten)]
@@ -75,6 +89,7 @@ pub enum EventKind {
         label: Box<Label>,
     },
     /// A node failed. The run fails with it, unless the node's table has a route for the failure.
+    #[non_exhaustive]
     NodeFailed {
         /// The node.
         #[serde(flatten)]
@@ -94,6 +109,7 @@ pub enum EventKind {
     NodeSuspended(NodeRef),
     /// A node that has started waits for its turn: another node with the same `exclusive` name runs somewhere in the tree
     /// of runs.
+    #[non_exhaustive]
     NodeWaits {
         /// The node.
         #[serde(flatten)]
@@ -104,6 +120,7 @@ pub enum EventKind {
     /// An entry beyond a node's bounds took the exhausted route.
     NodeExhausted(NodeRef),
     /// A node chose an edge that is spent, and takes the exhausted route of that edge instead.
+    #[non_exhaustive]
     EdgeExhausted {
         /// The node.
         #[serde(flatten)]
@@ -113,6 +130,7 @@ pub enum EventKind {
     },
     /// A map node that has started has its list of items, and starts their children. A graph node that has started starts its
     /// one child.
+    #[non_exhaustive]
     MapStarted {
         /// The node.
         #[serde(flatten)]
@@ -123,6 +141,7 @@ pub enum EventKind {
         ended: u32,
     },
     /// A map node does not wait for the rest of its children, which are cancelled now.
+    #[non_exhaustive]
     NodeDecided {
         /// The node.
         #[serde(flatten)]
@@ -137,6 +156,7 @@ pub enum EventKind {
         cancelled: u32,
     },
     /// An event node that is about to finish adds items to a map.
+    #[non_exhaustive]
     ItemsAdded {
         /// The event node.
         #[serde(flatten)]
@@ -149,6 +169,7 @@ pub enum EventKind {
         refused: bool,
     },
     /// A node's agent did something.
+    #[non_exhaustive]
     Agent {
         /// The node.
         #[serde(flatten)]
@@ -157,6 +178,7 @@ pub enum EventKind {
         agent: Box<AgentEvent>,
     },
     /// A node's handler wrote a note.
+    #[non_exhaustive]
     Note {
         /// The node.
         #[serde(flatten)]
@@ -165,6 +187,7 @@ pub enum EventKind {
         text: String,
     },
     /// A message for an event node was received. Unless it was missed, no node starts until it is handled.
+    #[non_exhaustive]
     Message {
         /// The event node.
         node: Name,
@@ -173,6 +196,7 @@ pub enum EventKind {
         missed: bool,
     },
     /// An advisory node has reported, or failed, which changes nothing for the run.
+    #[non_exhaustive]
     Reported {
         /// The node.
         #[serde(flatten)]
@@ -185,6 +209,7 @@ pub enum EventKind {
     },
     /// Events were left out here, because the [receiver](Events) had not taken earlier ones. They belong to this run, or
     /// to other runs whose events go to the same receiver.
+    #[non_exhaustive]
     LeftOut {
         /// How many events.
         events: u64,
@@ -192,6 +217,7 @@ pub enum EventKind {
     /// Every live token waits for a person.
     Waiting,
     /// The run ended, or stopped and can be resumed.
+    #[non_exhaustive]
     RunEnded {
         /// The outcome's [name](crate::Outcome::name).
         outcome: Name,
@@ -200,7 +226,7 @@ pub enum EventKind {
     },
 }
 
-/// One execution of a node.
+/// One execution of a node. These three names identify it, and there will be no others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NodeRef {
     /// The node's name.
@@ -211,7 +237,7 @@ pub struct NodeRef {
     pub attempt: u32,
 }
 
-/// Where a step leads.
+/// Where a step leads. A step is a `goto` or a `fork`, so there is no third case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Targets {
@@ -264,6 +290,12 @@ impl EventSink for Both {
 }
 
 impl Event {
+    /// An event of a run, this many milliseconds after its beginning. An executor makes events itself; other code makes one to test
+    /// what it does about events.
+    pub fn new(run: RunId, at_ms: u64, kind: EventKind) -> Self {
+        Self { run, at_ms, kind }
+    }
+
     /// How many bytes of memory the event takes, approximately.
     pub fn size(&self) -> usize {
         size_of::<Self>() + self.run.as_str().len() + self.kind.heap_size()

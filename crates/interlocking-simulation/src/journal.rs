@@ -236,6 +236,7 @@ fn payloads(entry: &mut Entry) -> Vec<&mut RecordedPayload> {
         | Entry::Spent { .. }
         | Entry::Landed { .. }
         | Entry::Decided { .. } => Vec::new(),
+        other => panic!("the simulation does not know this entry: {other:?}"),
     }
 }
 

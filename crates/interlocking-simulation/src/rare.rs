@@ -44,8 +44,8 @@ fn node(name: &str, kind: NodeKind) -> NodeRow {
 
 /// Nodes that spawn advisory nodes and lead on.
 fn spawning() -> Vec<NodeRow> {
-    let advisory =
-        NodeRow { report: Some("u64".to_owned()), ..node("advisory", NodeKind::Advisory).llm("Asking", "Said") };
+    let mut advisory = node("advisory", NodeKind::Advisory).llm("Asking", "Said");
+    advisory.report = Some("u64".to_owned());
     let spawning = |name, next| node(name, NodeKind::Logic).goto(next, &[]).spawn("advisory");
     vec![spawning("n0", "n1").entry(), spawning("n1", "exit"), advisory]
 }

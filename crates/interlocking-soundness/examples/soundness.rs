@@ -118,7 +118,8 @@ fn read_net(shown: &str, text: &str) -> Result<Net, BadInput> {
             | NetError::Slots { node }
             | NetError::Unfit { node, .. } => names.iter().position(|name| name == node),
             NetError::Duplicate { name } => names.iter().rposition(|one| one == name),
-            NetError::Entry { .. } | NetError::TooLarge { .. } => None,
+            // An error of the table as a whole.
+            _ => None,
         };
         let at = match node {
             Some(index) => format!("{}: nodes[{index}]", position(text, index)),

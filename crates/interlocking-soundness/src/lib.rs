@@ -62,6 +62,8 @@ mod way_back;
 mod agent_calls;
 mod linear;
 mod witness;
+#[cfg(test)]
+mod documentation;
 
 pub use agent_calls::{agent_calls, own_agent_calls, starts};
 #[doc(hidden)]

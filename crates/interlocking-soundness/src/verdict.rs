@@ -4,7 +4,7 @@ use crate::trace::quoted;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Whether a graph is sound.
+/// Whether a graph is sound. A check has no fourth result, so a match may name all three.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
@@ -29,6 +29,7 @@ pub enum Verdict {
 
 /// A broken rule, and how a run reaches the violation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Violation {
     /// The rule, with the names it is about.
     #[serde(flatten)]
@@ -56,6 +57,7 @@ pub struct Violation {
 /// A rule of sound graphs that is broken. Places are spelled `node`, `join.slot` or `exit`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Rule {
     /// A token arrives in a place that already holds one.
     DoubleToken {
@@ -115,6 +117,7 @@ pub enum Rule {
 
 /// One node execution of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Step {
     /// The node.
     pub node: String,

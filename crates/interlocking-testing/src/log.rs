@@ -166,7 +166,7 @@ impl Log {
                     None => drop(state.bounds.insert(node.node.to_string())),
                 }
             }
-            EventKind::EdgeExhausted { node, edge } if ours => {
+            EventKind::EdgeExhausted { node, edge, .. } if ours => {
                 let has_route = |route: &Route| route.from == node.node && route.instead_of.as_deref() == Some(edge);
                 if !self.routes.all.iter().any(has_route) {
                     self.state().bounds.insert(format!("{} → {edge}", node.node));
@@ -175,10 +175,10 @@ impl Log {
             EventKind::NodeFailed { node, message, to: None, .. } if ours => {
                 self.state().failed.push((node.node.to_string(), message.clone()));
             }
-            EventKind::Labelled { node, label } if ours => {
+            EventKind::Labelled { node, label, .. } if ours => {
                 self.state().labels.insert((node.node.to_string(), label.ty.clone()));
             }
-            EventKind::Agent { node: NodeRef { node, visit, attempt }, agent } => {
+            EventKind::Agent { node: NodeRef { node, visit, attempt }, agent, .. } => {
                 if let AgentEvent::Started { session } = &**agent {
                     let caller =
                         Caller { run: run.cloned(), graph, node: node.clone(), visit: *visit, attempt: *attempt };

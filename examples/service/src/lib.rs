@@ -76,6 +76,7 @@ async fn start(
         Started::Resumed => (StatusCode::OK, "resumed"),
         Started::Running => (StatusCode::OK, "running"),
         Started::Ended(ended) => (StatusCode::OK, ended),
+        _ => (StatusCode::OK, "known"),
     };
     Ok((status, Json(json!({ "run": id, "state": state }))))
 }

@@ -47,6 +47,7 @@ pub(crate) async fn cancel(
             Stop::Cancelled { .. } => format!("{run} is cancelled"),
             Stop::Asked { holder } => format!("{holder}, which executes {run}, was asked to cancel it"),
             Stop::HadEnded { .. } => format!("{run} was cancelled before"),
+            other => format!("{run}: {other:?}"),
         };
         console.line(Style::Good, &line);
     }

@@ -37,6 +37,7 @@ pub enum Input<P> {
 /// A bound that an entry, or the choice of an edge, exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Limit {
     /// `visits = n`.
     Visits(u32),

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// Why a table cannot be compiled to a net.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum NetError {
     /// No node, or more than one, is the entry.
     Entry {

@@ -1,7 +1,7 @@
 //! A run under the control of the test: nodes start in the order in which they are due, and end when the
 //! test says so.
 
-use interlocking_core::frontier::{Execution, Frontier, Input, Limit, Payload, Violation};
+use interlocking_core::frontier::{Execution, Frontier, Input, Payload, Violation};
 use interlocking_core::net::{AlternativeIndex, Net, PlaceIndex};
 use interlocking_core::route::Step;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
@@ -99,12 +99,7 @@ impl<'n> Play<'n> {
             Input::One(token) => vec![token.value],
             Input::Slots(tokens) => tokens.into_iter().map(|token| token.value).collect(),
         };
-        let bound = match due.exhausted {
-            Some(Limit::Visits(limit)) => format!("!visits={limit}"),
-            Some(Limit::Attempts(limit)) => format!("!attempts={limit}"),
-            Some(Limit::Times(limit)) => format!("!times={limit}"),
-            None => String::new(),
-        };
+        let bound = due.exhausted.map(|limit| format!("!{limit}").replace(' ', "")).unwrap_or_default();
         self.flight.push(due.execution);
         format!("{}({}){bound}", self.label(due.execution), input.join(", "))
     }

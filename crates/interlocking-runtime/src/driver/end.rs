@@ -27,5 +27,7 @@ impl End {
 
 /// A failure of the run as a whole, not of an execution.
 pub(crate) fn at_exit(kind: FailureKind, message: String, causes: Vec<String>) -> Failure {
-    Failure { node: EXIT.to_owned(), visit: 0, attempt: 0, kind, message, causes }
+    let mut failure = Failure::new(EXIT, 0, 0, kind, message);
+    failure.causes = causes;
+    failure
 }

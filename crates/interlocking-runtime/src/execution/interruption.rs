@@ -2,7 +2,7 @@
 
 use crate::erased::done::ErasedDone;
 use crate::erased::token::ErasedToken;
-use crate::journal::Encoded;
+use crate::journal::{Encoded, rules};
 use crate::workspaces::WorkspaceError;
 use interlocking_core::context::{ContextError, Effects};
 use interlocking_core::failure::{ChildFailure, Failure, FailureKind, NodeError};
@@ -109,8 +109,9 @@ pub(crate) fn failure(
     message: String,
     causes: Vec<String>,
 ) -> Failure {
-    let node = net.name(execution.node).to_owned();
-    Failure { node, visit: execution.visit, attempt: execution.attempt, kind, message, causes }
+    let mut failure = rules::failure(net, execution, kind, message);
+    failure.causes = causes;
+    failure
 }
 
 /// The failure of an execution for a panic in the part of its work that the driver does.

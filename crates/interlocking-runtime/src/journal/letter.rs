@@ -17,6 +17,7 @@ pub struct Letter {
 /// The content of a letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "letter", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum LetterBody {
     /// A person's answer to a question of the run.
     Answer {

@@ -8,7 +8,8 @@ use interlocking_core::run_id::RunId;
 use interlocking_core::table::{EXIT, Table};
 use serde::{Deserialize, Serialize};
 
-/// One entry of a run's journal.
+/// One entry of a run's journal. It has these three fields and no others, so that whoever writes a journal can make records to test
+/// it: new facts go into the [entry](Entry).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The run.
@@ -19,9 +20,10 @@ pub struct Record {
     pub entry: Entry,
 }
 
-/// What happened.
+/// What happened. A journal that meets an entry of a kind that it does not know refuses to append it, or stores it whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Entry {
     /// The run started. This is always the first entry of a run, and only the first.
     Started {
@@ -224,6 +226,7 @@ pub struct By {
 /// The run that a run comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "origin", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Origin {
     /// The run is a child run of a map node, for one of its items, or of a graph node.
     Child {
@@ -262,6 +265,7 @@ fn is_first(number: &u32) -> bool {
 
 /// Everything that one node execution did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct NodeOutcome {
     /// The node.
     pub node: String,
@@ -377,16 +381,10 @@ impl MessageRecord {
 }
 
 impl NodeOutcome {
-    /// The outcome of an advisory execution as observers see it: its report is a token at the exit.
-    pub(crate) fn of_report(
-        By { node, visit, attempt }: By,
-        report: RecordedPayload,
-        posted: Vec<MessageRecord>,
-        label: Option<Label>,
-        commits: Vec<Commit>,
-    ) -> Self {
-        let tokens = vec![TokenRecord { place: EXIT.to_owned(), payload: report }];
-        let (alternative, spawned, memory, calls, took_ms, failed, added, turns) = Default::default();
+    /// The outcome of an execution that ran this many milliseconds, took no alternative and did nothing else.
+    pub fn new(By { node, visit, attempt }: By, took_ms: u64) -> Self {
+        let (alternative, tokens, spawned, posted, label) = Default::default();
+        let (memory, calls, commits, failed, added, turns) = Default::default();
         Self {
             node,
             visit,
@@ -404,6 +402,55 @@ impl NodeOutcome {
             added,
             turns,
         }
+    }
+
+    /// The outcome's token, where the execution made one token and did nothing else. Such an outcome is the common case, and a
+    /// journal may have a shorter form for it.
+    #[doc(hidden)]
+    pub fn only_token(&self) -> Option<&TokenRecord> {
+        // Named one by one, so that no new field is forgotten.
+        let Self {
+            node: _,
+            visit: _,
+            attempt: _,
+            alternative: _,
+            tokens,
+            spawned,
+            posted,
+            label,
+            memory,
+            calls,
+            commits,
+            took_ms: _,
+            failed,
+            added,
+            turns,
+        } = self;
+        let does_nothing_else = spawned.is_empty()
+            && posted.is_empty()
+            && label.is_none()
+            && memory.is_none()
+            && calls.is_empty()
+            && commits.is_empty()
+            && failed.is_none()
+            && added.is_none()
+            && turns.is_empty();
+        match &tokens[..] {
+            [token] if does_nothing_else => Some(token),
+            _ => None,
+        }
+    }
+
+    /// The outcome of an advisory execution as observers see it: its report is a token at the exit.
+    pub(crate) fn of_report(
+        by: By,
+        report: RecordedPayload,
+        posted: Vec<MessageRecord>,
+        label: Option<Label>,
+        commits: Vec<Commit>,
+    ) -> Self {
+        let tokens = vec![TokenRecord { place: EXIT.to_owned(), payload: report }];
+        Self { tokens, posted, label, commits, ..Self::new(by, 0) }
     }
 
     /// All payloads of the outcome.

@@ -426,12 +426,5 @@ fn said(violation: Violation) -> String {
 }
 
 fn lost(by: &By) -> Failure {
-    Failure {
-        node: by.node.clone(),
-        visit: by.visit,
-        attempt: by.attempt,
-        kind: FailureKind::Handler,
-        message: "its report is not recorded".to_owned(),
-        causes: Vec::new(),
-    }
+    Failure::new(by.node.clone(), by.visit, by.attempt, FailureKind::Handler, "its report is not recorded")
 }

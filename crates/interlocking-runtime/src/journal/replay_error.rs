@@ -5,6 +5,7 @@ use thiserror::Error;
 
 /// Why records are not those of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ReplayError {
     /// The first record does not start a run, or a later one does.
     #[error("record {sequence} is out of place: a run's first record, and no other, says that it started")]

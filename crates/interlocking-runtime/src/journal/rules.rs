@@ -33,5 +33,5 @@ pub(crate) fn edge_is_spent(net: &Net, execution: Execution, edge: AlternativeIn
 /// The failure of an execution.
 pub(crate) fn failure(net: &Net, execution: Execution, kind: FailureKind, message: String) -> Failure {
     let Execution { node, visit, attempt } = execution;
-    Failure { node: net.name(node).to_owned(), visit, attempt, kind, message, causes: Vec::new() }
+    Failure::new(net.name(node), visit, attempt, kind, message)
 }

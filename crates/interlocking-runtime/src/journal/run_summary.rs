@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A summary of a run, which a journal has without reading payloads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunSummary {
     /// The run.
     pub run: RunId,
@@ -30,6 +31,13 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
+    /// The summary of a run that is not derived from another one, is not being executed, and whose number of records and times a
+    /// journal has yet to fill in: they are 0.
+    pub fn new(run: RunId, graph: impl Into<String>) -> Self {
+        let (origin, records, started_at_ms, updated_at_ms, ended, holder) = Default::default();
+        Self { run, graph: graph.into(), origin, records, started_at_ms, updated_at_ms, ended, holder }
+    }
+
     /// Whether it has failed or was cancelled.
     pub(crate) fn ended_without_result(&self) -> bool {
         matches!(self.ended.as_deref(), Some("failed" | "cancelled"))

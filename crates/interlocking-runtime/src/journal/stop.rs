@@ -10,6 +10,7 @@ use serde::Serialize;
 /// The result of [`stop()`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "stopped", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Stop {
     /// The run was not being executed. It and its child runs are recorded as cancelled.
     Cancelled {

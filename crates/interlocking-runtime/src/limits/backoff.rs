@@ -31,6 +31,7 @@ pub struct Backoff {
 
 /// A run stopped because a provider kept failing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ProviderLimit {
     /// The agent's name.
     pub agent: String,

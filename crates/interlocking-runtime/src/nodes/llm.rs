@@ -247,6 +247,7 @@ pub type Ask<P> = Result<(P, SessionOp), NodeError>;
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Reply<T> {
     /// The structured output, valid under its schema. It contains claims, not facts: check what can be checked.
     pub output: T,
@@ -359,6 +360,7 @@ pub trait LLMHandler<N: LLM>: Send + Sync {
 /// The agent's answer fits its schema but not the Rust type.
 #[derive(Debug, Error)]
 #[error("the output fits its schema but does not parse as `{expected}`: {reason}")]
+#[non_exhaustive]
 pub struct OutputMismatch {
     /// The Rust type.
     pub expected: &'static str,

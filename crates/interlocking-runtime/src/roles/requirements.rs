@@ -14,6 +14,7 @@ use std::task::Poll;
 
 /// A role, and the nodes that ask for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RequestedRole {
     /// The role.
     pub role: String,
@@ -23,6 +24,7 @@ pub struct RequestedRole {
 
 /// A node that asks for a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RequestingNode {
     /// The node.
     pub node: String,
@@ -32,6 +34,7 @@ pub struct RequestingNode {
 
 /// An agent that cannot do what a node needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Incapable {
     /// The node.
     pub node: RequestingNode,
@@ -45,6 +48,7 @@ pub struct Incapable {
 
 /// An agent that cannot work as it is set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NotReady {
     /// The roles that it plays.
     pub roles: Vec<String>,

@@ -8,6 +8,7 @@ use std::fmt;
 
 /// A graph node that cannot be `exclusive`, or a map that cannot `adopt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UnfitSection {
     /// The path from that node to the node within it that breaks the rule, each as `node` of its `Graph`.
     pub way: Vec<String>,

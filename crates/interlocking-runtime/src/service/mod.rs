@@ -89,6 +89,7 @@ pub struct Service {
 
 /// The result of [`Service::start`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Started {
     /// The run is new, and has begun.
     New,
@@ -102,6 +103,7 @@ pub enum Started {
 
 /// The result of [`Service::resume_unfinished`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unfinished {
     /// The runs that continue.
     pub resumed: Vec<RunId>,

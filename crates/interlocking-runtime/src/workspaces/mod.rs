@@ -250,6 +250,7 @@ pub enum Moment {
     findings.iter().map(|finding| format!("\n  {finding}")).collect::<String>(),
     agent.as_ref().map_or_else(String::new, |error| format!("\nthe agent had failed, too: {error}"))
 )]
+#[non_exhaustive]
 pub struct WorkspaceMismatch {
     /// The place.
     pub workspace: String,
@@ -263,6 +264,7 @@ pub struct WorkspaceMismatch {
 
 /// Why a workspace cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum WorkspaceError {
     /// There is no place of that name.
     #[error("there is no such place; known are: {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]

@@ -6,6 +6,7 @@ use std::fmt;
 
 /// A node whose isolation demand cannot be kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Unkept {
     /// The node.
     pub node: String,

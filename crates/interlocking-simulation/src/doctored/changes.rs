@@ -94,9 +94,7 @@ pub(super) const CHANGES: [(&str, usize, Change); 32] = [
             _ => None,
         })?;
         *output = None;
-        let (node, message) = ("exit".to_owned(), "it is stuck".to_owned());
-        *failure =
-            Some(Failure { node, visit: 0, attempt: 0, kind: FailureKind::Handler, message, causes: Vec::new() });
+        *failure = Some(Failure::new("exit", 0, 0, FailureKind::Handler, "it is stuck"));
         Some(())
     }),
     ("a node starts late", 30, |account| {

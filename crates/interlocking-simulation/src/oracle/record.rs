@@ -47,6 +47,7 @@ impl Oracle<'_> {
                 self.report(by, execution, report.as_ref(), failure.as_ref(), facts)
             }
             Entry::Ended { failure, cancelled, .. } => self.end(record.sequence, failure.as_ref(), *cancelled, facts),
+            other => Err(format!("the oracle does not know this entry: {other:?}")),
         }
     }
 

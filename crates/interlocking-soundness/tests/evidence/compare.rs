@@ -256,6 +256,7 @@ fn by_rule(net: &Net, violations: Vec<Violation>) -> Result<BTreeMap<Broken, Vec
             Rule::SharedWorkspace { nodes, .. } => Broken::SharedWorkspace { nodes: nodes.into_iter().collect() },
             Rule::ExitUnreachable => Broken::ExitUnreachable,
             Rule::NoWayOut { .. } => Broken::NoWayOut,
+            other => return Err(format!("a rule that the brute force does not have: {other:?}").into()),
         };
         if rule.has_way() && found.contains_key(&rule) {
             return Err(format!("twice: {rule:?}").into());

@@ -37,7 +37,10 @@ fn have_the_verdict_of_what_they_stand_for() {
 
 #[test]
 fn with_a_fork_are_one_place_with_one_token() {
-    let child = |row: NodeRow| NodeRow { kind: NodeKind::Graph, graph: Some("Child".to_owned()), ..row };
+    let child = |mut row: NodeRow| {
+        (row.kind, row.graph) = (NodeKind::Graph, Some("Child".to_owned()));
+        row
+    };
     let twice = table([
         logic("begin").fork(&["one", "other"], &[]),
         child(logic("one").goto("meet", &[])),

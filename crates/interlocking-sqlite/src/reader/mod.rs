@@ -177,20 +177,21 @@ impl Reader {
             let (started_ms, at_ms, records): (i64, i64, i64) = (row.get(3)?, row.get(4)?, row.get(5)?);
             let entry: Option<String> = row.get(6)?;
             let (holder, who): (Option<String>, Option<String>) = (row.get(7)?, row.get(8)?);
-            runs.push(RunSummary {
-                run: name.parse().map_err(|error| Trouble::Damaged(format!("a run's name cannot be read: {error}")))?,
-                graph: row.get(1)?,
-                origin: origin.map_err(|error| Trouble::Damaged(format!("the origin of run `{name}`: {error}")))?,
-                records: records as u64,
-                started_at_ms: started_ms as u64,
-                updated_at_ms: started_ms.saturating_add(at_ms) as u64,
-                ended: envelope::ending(entry.as_deref()).map(str::to_owned),
-                holder: who.filter(|_| {
-                    let lives =
-                        |holder: String| *lives.entry(holder).or_insert_with_key(|holder| self.directory.lives(holder));
-                    holder.is_some_and(lives)
-                }),
+            let run =
+                name.parse().map_err(|error| Trouble::Damaged(format!("a run's name cannot be read: {error}")))?;
+            let mut summary = RunSummary::new(run, row.get::<_, String>(1)?);
+            summary.origin =
+                origin.map_err(|error| Trouble::Damaged(format!("the origin of run `{name}`: {error}")))?;
+            summary.records = records as u64;
+            summary.started_at_ms = started_ms as u64;
+            summary.updated_at_ms = started_ms.saturating_add(at_ms) as u64;
+            summary.ended = envelope::ending(entry.as_deref()).map(str::to_owned);
+            summary.holder = who.filter(|_| {
+                let lives =
+                    |holder: String| *lives.entry(holder).or_insert_with_key(|holder| self.directory.lives(holder));
+                holder.is_some_and(lives)
             });
+            runs.push(summary);
         }
         Ok(runs)
     }

@@ -3,7 +3,7 @@
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
-use interlocking_runtime::journal::{Encoded, Entry, Journal, NodeOutcome, Record, RecordedPayload, TokenRecord};
+use interlocking_runtime::journal::{By, Encoded, Entry, Journal, NodeOutcome, Record, RecordedPayload, TokenRecord};
 use interlocking_sqlite::SqliteJournal;
 
 pub(crate) fn id(name: &str) -> RunId {
@@ -24,25 +24,10 @@ pub(crate) fn started(run: &RunId, input: &str) -> Record {
 
 /// The outcome of `write` with one token.
 pub(crate) fn outcome(run: &RunId, sequence: u64, payload: impl Into<RecordedPayload>) -> Record {
-    let tokens = vec![TokenRecord { place: "write".to_owned(), payload: payload.into() }];
-    let entry = Entry::Outcome(NodeOutcome {
-        node: "write".to_owned(),
-        visit: sequence as u32,
-        attempt: 1,
-        alternative: Some(0),
-        tokens,
-        spawned: Vec::new(),
-        posted: Vec::new(),
-        label: None,
-        memory: None,
-        calls: Vec::new(),
-        commits: Vec::new(),
-        took_ms: 3,
-        failed: None,
-        added: None,
-        turns: Vec::new(),
-    });
-    Record { run: run.clone(), sequence, entry }
+    let mut outcome = NodeOutcome::new(By { node: "write".to_owned(), visit: sequence as u32, attempt: 1 }, 3);
+    outcome.alternative = Some(0);
+    outcome.tokens = vec![TokenRecord { place: "write".to_owned(), payload: payload.into() }];
+    Record { run: run.clone(), sequence, entry: Entry::Outcome(outcome) }
 }
 
 pub(crate) fn ended(run: &RunId, sequence: u64) -> Record {
@@ -50,14 +35,9 @@ pub(crate) fn ended(run: &RunId, sequence: u64) -> Record {
 }
 
 pub(crate) fn failure() -> Failure {
-    Failure {
-        node: "write".to_owned(),
-        visit: 1,
-        attempt: 1,
-        kind: FailureKind::Handler,
-        message: "no ink".to_owned(),
-        causes: vec!["the shop is closed".to_owned()],
-    }
+    let mut failure = Failure::new("write", 1, 1, FailureKind::Handler, "no ink");
+    failure.causes = vec!["the shop is closed".to_owned()];
+    failure
 }
 
 /// The texts of the tokens of a run's outcomes.

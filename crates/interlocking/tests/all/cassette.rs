@@ -166,7 +166,7 @@ async fn review(agent: Arc<dyn Agent>, run: &str, place: &Path, task: &str) -> P
 
 fn agents(kind: &EventKind) -> Option<String> {
     match kind {
-        EventKind::Agent { node, agent } => Some(format!("{} {:?}", node.node, **agent)),
+        EventKind::Agent { node, agent, .. } => Some(format!("{} {:?}", node.node, **agent)),
         _ => None,
     }
 }

@@ -140,14 +140,8 @@ async fn records_survive_json() {
     let json = serde_json::to_string(&records).unwrap();
     assert_eq!(serde_json::from_str::<Vec<Record>>(&json).unwrap(), records);
 
-    let failure = Failure {
-        node: "work".into(),
-        visit: 2,
-        attempt: 1,
-        kind: FailureKind::Timeout { limit_ms: 5 },
-        message: "late".into(),
-        causes: vec!["clock".into()],
-    };
+    let mut failure = Failure::new("work", 2, 1, FailureKind::Timeout { limit_ms: 5 }, "late");
+    failure.causes = vec!["clock".into()];
     let ended = Record {
         run: demo(),
         sequence: 3,

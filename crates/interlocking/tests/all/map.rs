@@ -144,7 +144,7 @@ async fn events_of_children_say_which_run_they_are_of() {
     };
     let mut children = 0;
     for event in &events {
-        let EventKind::RunStarted { graph, origin } = &event.kind else { continue };
+        let EventKind::RunStarted { graph, origin, .. } = &event.kind else { continue };
         let Some(Origin::Child { parent, node, visit, key, .. }) = origin.as_deref() else {
             assert_eq!((graph.as_ref(), event.run.as_str(), origin), ("Shop", "run", &None));
             continue;
@@ -162,7 +162,7 @@ async fn events_of_children_say_which_run_they_are_of() {
     }
     assert_eq!(children, 3);
     let told = events.iter().filter_map(|event| match &event.kind {
-        EventKind::MapStarted { node, items, ended } => Some((node.node.as_ref(), *items, *ended)),
+        EventKind::MapStarted { node, items, ended, .. } => Some((node.node.as_ref(), *items, *ended)),
         _ => None,
     });
     assert_eq!(told.collect::<Vec<_>>(), [("pieces", 3, 0)]);

@@ -149,7 +149,7 @@ fn shown(Event { run, kind, .. }: &Event) -> String {
         EventKind::NodeExhausted(_) => format!("exhausted {}", at()),
         EventKind::Agent { agent, .. } => format!("agent {} {}", at(), serde_json::to_value(agent).unwrap()["event"]),
         EventKind::Note { text, .. } => format!("note {} {text}", at()),
-        EventKind::RunEnded { outcome, usage } => format!("ended {outcome}: {usage}"),
+        EventKind::RunEnded { outcome, usage, .. } => format!("ended {outcome}: {usage}"),
         other => format!("{other:?}"),
     }
 }

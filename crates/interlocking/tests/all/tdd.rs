@@ -4,7 +4,6 @@
 use crate::support::{Recording, timed};
 use askama::Template;
 use interlocking::failure::Exhausted;
-use interlocking::frontier::Limit;
 use interlocking::prelude::*;
 use interlocking::runtime::ChildFailure;
 use schemars::JsonSchema;
@@ -62,8 +61,7 @@ pub(crate) struct Stuck {
 /// A retry beyond the limit: its diagnosis is kept.
 impl From<Exhausted<Task>> for Stuck {
     fn from(Exhausted { limit, input, .. }: Exhausted<Task>) -> Self {
-        let (Limit::Attempts(attempts) | Limit::Visits(attempts) | Limit::Times(attempts)) = limit;
-        Self { diagnosis: input.retry.map(|retry| retry.diagnosis).unwrap_or_default(), attempts }
+        Self { diagnosis: input.retry.map(|retry| retry.diagnosis).unwrap_or_default(), attempts: limit.number() }
     }
 }
 

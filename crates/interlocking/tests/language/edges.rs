@@ -287,7 +287,7 @@ async fn whoever_watches_is_told_which_edge_is_spent() {
     let spent: Vec<_> = events
         .iter()
         .filter_map(|event| match &event.kind {
-            EventKind::EdgeExhausted { node, edge } => Some((node.node.as_ref(), node.visit, edge.as_ref())),
+            EventKind::EdgeExhausted { node, edge, .. } => Some((node.node.as_ref(), node.visit, edge.as_ref())),
             _ => None,
         })
         .collect();

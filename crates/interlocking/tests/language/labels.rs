@@ -99,7 +99,7 @@ async fn what_is_routed_has_its_envelope() {
     let told: Vec<_> = log.events().into_iter().map(|event| event.kind).collect();
     let labelled: Vec<_> = (told.iter().zip(&told[1..]))
         .filter_map(|(event, next)| match event {
-            EventKind::Labelled { node, label } => {
+            EventKind::Labelled { node, label, .. } => {
                 assert!(matches!(next, EventKind::NodeFinished { node: finished, .. } if finished == node), "{next:?}");
                 Some((**label).clone())
             }

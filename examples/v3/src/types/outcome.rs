@@ -3,7 +3,6 @@
 use super::scaffold::ClarificationNeeded;
 use super::shared::MergeComplete;
 use super::tdd::Reject;
-use interlocking::frontier::Limit;
 use interlocking::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -54,11 +53,10 @@ impl<I> From<Exhausted<I>> for V3Outcome {
     fn from(exhausted: Exhausted<I>) -> Self {
         let Exhausted { node, edge, limit, .. } = exhausted;
         let way = format!("{node} → {}", edge.unwrap_or(node));
-        let (Limit::Visits(attempts) | Limit::Attempts(attempts) | Limit::Times(attempts)) = limit;
         Self::Stuck(Stuck {
             diagnosis: format!("{way} was taken as often as the table allows: {limit}"),
             recommendation: "look at what is repeated there, and change the specification".to_owned(),
-            attempts,
+            attempts: limit.number(),
             spent_loop: Some(way),
         })
     }
