@@ -4,9 +4,9 @@ use crate::driver::{Driver, end::End};
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::interruption::{caught_now, failure, panicked};
-use crate::journal::rules::beyond_bounds;
+use crate::journal::rules::{beyond_bounds, clear_unfilled_slots};
 use interlocking_core::failure::FailureKind;
-use interlocking_core::frontier::{Due, Execution, Input, Limit, Payload, Violation};
+use interlocking_core::frontier::{Due, Execution, Input, Limit, Violation};
 
 impl Driver {
     /// Starts everything that is due.
@@ -71,7 +71,10 @@ impl Driver {
         let token = match input {
             Input::One(token) => Some(token),
             Input::Slots(slots) => {
-                self.clear_missing_inputs(execution, &slots);
+                let net = self.net();
+                if let Some(recorded) = &mut self.recorded {
+                    clear_unfilled_slots(net, execution.node, &slots, &mut recorded.arrived);
+                }
                 self.shared.graph_type().join(execution.node, slots)
             }
         };
@@ -84,16 +87,6 @@ impl Driver {
             return Ok(None);
         }
         Ok(Some(token))
-    }
-
-    /// Clears the stored payloads of slots for which a join with a quorum did not wait: a payload of an earlier round is not
-    /// its input.
-    fn clear_missing_inputs(&mut self, execution: Execution, slots: &[ErasedToken]) {
-        let node = self.net().node(execution.node);
-        if let (Some(_), Some(recorded)) = (&node.quorum, &mut self.recorded) {
-            let missing = node.places().filter(|&place| slots.iter().all(|token| usize::from(token.place()) != place));
-            missing.for_each(|place| recorded.arrived[place] = None);
-        }
     }
 
     fn exhaust(&mut self, execution: Execution, limit: Limit, token: ErasedToken) -> Result<(), End> {

@@ -2,7 +2,7 @@
 //! by digest, and the caller fetches those it needs.
 
 use crate::journal::replay_error::ReplayError;
-use crate::journal::rules::{beyond_bounds, failure, keeps_waiting};
+use crate::journal::rules::{beyond_bounds, clear_unfilled_slots, failure, keeps_waiting};
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
 use crate::journal::{
     AddedItems, By, Entry, ItemRecord, MemoryRecord, MessageRecord, NodeOutcome, Record, RecordedPayload, TokenRecord,
@@ -164,10 +164,8 @@ impl<'net> Replayed<'net> {
                 Input::Slots(tokens) => Inputs::Slots(tokens),
             };
             let row = net.node(execution.node);
-            if let (Some(_), Inputs::Slots(filled)) = (&row.quorum, &inputs) {
-                let missing =
-                    row.places().filter(|&place| filled.iter().all(|token| usize::from(token.place) != place));
-                missing.for_each(|place| self.arrived[place] = None);
+            if let Inputs::Slots(slots) = &inputs {
+                clear_unfilled_slots(net, execution.node, slots, &mut self.arrived);
             }
             let Some(limit) = exhausted else {
                 self.inputs[row.places()].clone_from_slice(&self.arrived[row.places()]);

@@ -1,7 +1,7 @@
 //! Decisions that the driver of a run and the replay of its records must make alike.
 
 use interlocking_core::failure::{Failure, FailureKind};
-use interlocking_core::frontier::{Execution, Limit};
+use interlocking_core::frontier::{Execution, Limit, Payload};
 use interlocking_core::net::{AlternativeIndex, Net, NodeIndex};
 use interlocking_core::table::NodeKind;
 
@@ -11,6 +11,16 @@ use interlocking_core::table::NodeKind;
 pub(crate) fn keeps_waiting(net: &Net, node: NodeIndex) -> bool {
     let row = net.row(node);
     !matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human) || row.exclusive.is_some()
+}
+
+/// Clears what has arrived in the slots for which a join with a quorum did not wait, as `slots` are those that it takes: what came
+/// there in an earlier round is not its input.
+pub(crate) fn clear_unfilled_slots<P: Payload, A>(net: &Net, node: NodeIndex, slots: &[P], arrived: &mut [Option<A>]) {
+    let node = net.node(node);
+    if node.quorum.is_some() {
+        let unfilled = node.places().filter(|&place| slots.iter().all(|token| usize::from(token.place()) != place));
+        unfilled.for_each(|place| arrived[place] = None);
+    }
 }
 
 /// The failure of a node that was entered more often than its table allows, and has no exhausted route.
