@@ -33,6 +33,7 @@ mod failure;
 mod faltering;
 mod family;
 mod flow;
+mod forgotten;
 mod held_back;
 mod halted;
 mod human;
