@@ -7,8 +7,12 @@ use interlocking::prelude::*;
 struct Newsroom {
     #[node(entry, input = String, map = Other, goto(review), spawn(style))]
     write: MapNode<Nobody>,
-    #[node(input = String, question = String, answer = bool, goto(exit))]
+    #[node(input = String, question = String, answer = bool, goto(split))]
     review: HumanNode<Nobody>,
+    #[node(input = String, fork(gate.text, gate.title))]
+    split: ForkNode<Nobody>,
+    #[node(join(text: String from(split), title: String from(split)), goto(exit))]
+    gate: JoinNode<Nobody>,
     #[node(input = String, report = String, reports_to(exit))]
     style: AdvisoryNode<Nobody>,
     #[node(observes(write), report = u64, reports_to(exit))]

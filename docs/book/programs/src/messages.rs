@@ -15,6 +15,9 @@ const WHOLE: [&str; 8] = [
     "crates/interlocking-workspaces/src/error.rs",
 ];
 
+/// Files whose errors users see, too: each text that their `Display` writes has a row.
+const DISPLAYED: [&str; 1] = ["crates/interlocking-core/src/net/error.rs"];
+
 /// The sources of the command line: each message of a `CommandError` in them has a row, and each `#[error("…")]`.
 const COMMAND_LINE: &str = "crates/interlocking-cli/src";
 
@@ -122,8 +125,24 @@ fn of_the_derive() -> Vec<String> {
     messages.filter(|message| is_sentence(message) && !INSERTED.contains(&message.as_str())).collect()
 }
 
+/// The messages of the traits that users implement or call with, as `#[diagnostic::on_unimplemented]` has them.
+fn of_the_traits() -> Vec<String> {
+    let files = rust_files(&root().join("crates"));
+    let messages = files.iter().flat_map(|file| {
+        let text = std::fs::read_to_string(file).unwrap();
+        let attributes = text.split("#[diagnostic::on_unimplemented(").skip(1);
+        attributes.map(|attribute| literals(attribute).swap_remove(0)).collect::<Vec<_>>()
+    });
+    messages.map(|message| without_names(&message)).collect()
+}
+
 /// The messages in a file that have rows, besides those of the derive.
 fn messages_of_users(file: &Path, text: &str) -> Vec<String> {
+    if DISPLAYED.iter().any(|displayed| file == Path::new(displayed)) {
+        let (_, display) = text.split_once("impl fmt::Display").unwrap();
+        let messages = literals(display).into_iter().filter(|literal| literal.contains(char::is_alphabetic));
+        return messages.map(|message| without_names(&message)).collect();
+    }
     let is_command_line = file.starts_with(COMMAND_LINE);
     if !is_command_line && !WHOLE.iter().any(|whole| file == Path::new(whole)) {
         return Vec::new();
@@ -156,6 +175,11 @@ fn each_message_of_the_compiler_has_a_row_and_each_row_is_a_message() {
     let has_row = |message: &str| rows.iter().any(|row| fits(row, message));
     let mut wrong: Vec<_> =
         messages.iter().filter(|message| !has_row(message)).map(|message| format!("no row: {message}")).collect();
+    let has_case = |message: &String| messages.iter().any(|shown| fits(message, shown));
+    let of_the_traits = of_the_traits();
+    let are_missing = of_the_traits.iter().filter(|message| !has_case(message));
+    wrong.extend(are_missing.map(|message| format!("no case in tests/compile-fail: {message}")));
+    assert!(of_the_traits.len() > 30, "{of_the_traits:?}");
     // A literal of the derive may be a part of a row, whose other parts come from elsewhere.
     let is_part = |message: &str| rows.iter().any(|row| fits(&format!("…{message}…"), row));
     let are_missing = of_the_derive.iter().filter(|message| !has_row(message) && !is_part(message));
