@@ -6,6 +6,7 @@ use crate::net::NodeIndex;
 use crate::route::{Choice, Goto, Route, Step};
 use crate::run_id::RunId;
 use std::any::Any;
+use std::fmt;
 use std::marker::PhantomData;
 
 pub use crate::effects::{Addition, Commit, Effects, MemoryCell, Message, NewItem};
@@ -51,6 +52,13 @@ pub struct Cx<'run, N: Node> {
     pub(crate) entered: &'run Entered<'run, N::Graph>,
     pub(crate) effects: &'run mut Effects,
     pub(crate) node: PhantomData<fn() -> N>,
+}
+
+impl<N: Node> fmt::Debug for Cx<'_, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let execution = self.execution();
+        f.debug_struct("Cx").field("node", &self.node()).field("execution", &execution).finish_non_exhaustive()
+    }
 }
 
 /// The route.

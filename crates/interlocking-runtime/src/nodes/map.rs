@@ -29,6 +29,7 @@ use interlocking_core::graph::{Counted, Graph, Judged, Maps, Stored};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use interlocking_core::run_id::RunId;
+use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -324,6 +325,12 @@ pub struct Item<C: Graph> {
 
 /// Makes a child's workspaces from the name of the child's run.
 type WorkspacesFor = Box<dyn FnOnce(&RunId) -> Arc<dyn Workspaces> + Send>;
+
+impl<C: Graph> fmt::Debug for Item<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Item").field("key", &self.key).finish_non_exhaustive()
+    }
+}
 
 impl<C: Graph> Item<C> {
     /// An item that an event node has added.

@@ -11,6 +11,7 @@ use interlocking_core::failure::ChildFailure;
 use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -148,6 +149,12 @@ pub struct Child<O> {
 /// # }
 /// ```
 pub struct Children<C: Graph>(pub(super) Arc<Pool<C>>);
+
+impl<C: Graph> fmt::Debug for Children<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Children").finish_non_exhaustive()
+    }
+}
 
 /// The run, the key and the number of an item's child.
 #[derive(Clone)]
