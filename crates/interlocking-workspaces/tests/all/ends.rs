@@ -263,6 +263,24 @@ async fn what_is_left_of_one_run_is_found_without_its_directory() {
     workspaces.ensure_name_is_free(&name).unwrap();
 }
 
+/// Also if a workspace, or the directory of all runs, is called like the run.
+#[test]
+fn the_directory_of_a_run_is_found_whatever_is_called_like_it() {
+    let project = Project::new();
+    let runs = project.runs().join("run");
+    let of_user = project.worktree_of_user();
+    project.git(&["-C", of_user.to_str().unwrap(), "switch", "--quiet", "--create", "run/mine"]);
+    let own = || project.workspaces().directory_of(&RunId::DEFAULT).unwrap();
+    assert_eq!(own(), None, "a branch of the user's");
+    for place in ["run/run", "run/part-0123456789abcdef/run"] {
+        let directory = runs.join(place);
+        project.git(&["worktree", "add", "--quiet", "-b", place, directory.to_str().unwrap()]);
+        assert_eq!(own(), Some(runs.canonicalize().unwrap()), "{place}");
+        project.git(&["worktree", "remove", directory.to_str().unwrap()]);
+        project.git(&["branch", "--quiet", "-D", place]);
+    }
+}
+
 /// An agent can make a branch of its run lead to anything, and delete objects.
 #[tokio::test]
 async fn a_branch_without_a_readable_commit_stays_and_keeps_nothing_else() {
