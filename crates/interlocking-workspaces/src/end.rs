@@ -10,6 +10,8 @@ use crate::named_branches::BRANCHES;
 use interlocking_runtime::workspaces::RunEnd;
 use interlocking_worktree::{ArchiveError, BranchName, CommitId, Keep, delete_directory};
 use std::fs;
+use std::io;
+use std::path::Path;
 use std::sync::PoisonError;
 
 impl GitRun {
@@ -68,12 +70,30 @@ impl GitRun {
         let deleted = self.delete_branches(archives);
         // The notes stay if a branch can still be deleted later, which does not hold for a branch without a commit.
         if matches!(deleted, Ok(()) | Err(GitWorkspacesError::BranchUnreadable { .. })) {
-            // This also removes worktrees whose files are already gone.
-            cleared = cleared.and_then(|()| self.clear(&directory));
+            cleared = cleared.and_then(|()| self.remove_directory(&directory));
         }
         // Removed if it holds nothing of other runs.
         let _ = fs::remove_dir(&self.settings().directory);
         cleared.and(deleted)
+    }
+
+    /// Removes the run's directory, and worktrees in it whose files are already gone. The run's lock goes last: from
+    /// then on, a process that has waited for it has the run, and may be making the directory again.
+    fn remove_directory(&self, directory: &Path) -> Result<(), GitWorkspacesError> {
+        let lock = directory.join(ALIVE);
+        if fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir()) {
+            let entries = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+            entries.filter(|path| *path != lock).try_for_each(|path| self.clear(&path))?;
+            self.remove_worktrees(directory)?;
+            delete_directory(&lock)?;
+            return match fs::remove_dir(directory) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound && !lock.exists() => {
+                    Err(GitWorkspacesError::Directory { path: directory.to_owned(), reason: error.to_string() })
+                }
+                _ => Ok(()),
+            };
+        }
+        self.clear(directory)
     }
 
     /// The branches of the run and its children. Others are read only if the settings have named any of these.

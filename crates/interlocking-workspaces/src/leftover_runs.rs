@@ -10,18 +10,10 @@ use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunEnd;
 use interlocking_sandbox::regular_file::{self, Links};
 use interlocking_worktree::{BranchName, CommitId, WorktreeEntry};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
-use std::thread;
-use std::time::{Duration, Instant};
-
-/// How long a run waits for a program that looks at what is left of it.
-const LOOK_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// How long to wait before looking at the lock again.
-const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A run whose workspaces no process has, and what is left of it. While this value exists, no other caller finds the
 /// run, and the run cannot be resumed, unless the run's directory or its lock file was deleted.
@@ -136,10 +128,8 @@ impl LeftoverRun {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => return Self::unlocked(run).map(Some),
             Err(error) => return Err(unusable(path, &error)),
         };
-        if !is_taken(file.try_lock()).map_err(|error| unusable(path, &error))? {
-            return Ok(None);
-        }
-        *run.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner) = Some(Alive::new(file));
+        let Some(alive) = Alive::alone(file, &path).map_err(|error| unusable(&path, &error))? else { return Ok(None) };
+        *run.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner) = Some(alive);
         Self::unlocked(run).map(Some)
     }
 
@@ -189,42 +179,10 @@ impl GitRun {
         if alive.is_some() {
             return Ok(());
         }
-        let path = self.tree_directory().join(ALIVE);
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).create(true);
-        let opened = fs::create_dir_all(self.tree_directory())
-            .and_then(|()| regular_file::open_with(&path, &mut options, Links::Refused));
-        let file = opened.map_err(|error| unusable(path, &error))?;
-        if !lock_for_run(&file) {
-            return Err(GitWorkspacesError::LookedAt { run: self.0.names.root.clone() });
-        }
-        *alive = Some(Alive::new(file));
+        let directory = self.tree_directory();
+        let locked = Alive::shared(&directory).map_err(|error| unusable(directory.join(ALIVE), &error))?;
+        *alive = Some(locked.ok_or_else(|| GitWorkspacesError::LookedAt { run: self.0.names.root.clone() })?);
         Ok(())
-    }
-}
-
-/// Whether the file of a run was free, and is locked now. Where the file system has no locks, nobody knows whether a process
-/// is working on the run.
-fn is_taken(locked: Result<(), TryLockError>) -> io::Result<bool> {
-    match locked {
-        Ok(()) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
-}
-
-/// Locks the file of a run that is worked on. The lock is a shared one: the journal decides who works on a run, and work of
-/// an executor that was dropped may still be ending. Whoever has a [`LeftoverRun`] has locked the file for itself: that is
-/// waited for, as it may take only a look. Returns whether the file is not locked by them any more.
-fn lock_for_run(file: &File) -> bool {
-    let begun = Instant::now();
-    loop {
-        match file.try_lock_shared() {
-            Err(TryLockError::WouldBlock) if begun.elapsed() < LOOK_TIMEOUT => thread::sleep(RETRY_INTERVAL),
-            Err(TryLockError::WouldBlock) => return false,
-            // Otherwise the file system has no locks.
-            Ok(()) | Err(TryLockError::Error(_)) => return true,
-        }
     }
 }
 
@@ -241,12 +199,31 @@ impl std::fmt::Debug for LeftoverRun {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use interlocking_worktree::{Configuration, Repository};
+    use std::time::Duration;
 
+    /// A process that resumes a run waits for a program that removes the run meanwhile, and has the run then.
     #[test]
-    fn a_run_is_worked_on_only_where_its_file_is_locked() {
-        assert!(is_taken(Ok(())).unwrap());
-        assert!(!is_taken(Err(TryLockError::WouldBlock)).unwrap());
-        let without_locks = io::Error::from(io::ErrorKind::Unsupported);
-        assert_eq!(is_taken(Err(TryLockError::Error(without_locks))).unwrap_err().kind(), io::ErrorKind::Unsupported);
+    fn a_run_that_was_removed_while_it_was_waited_for_is_seen_to_be_active() {
+        let place = tempfile::tempdir().unwrap();
+        let repository = Repository::init_with(place.path().join("project"), Configuration::RepositoryOnly).unwrap();
+        let workspaces = GitWorkspaces::new(repository, place.path().join("runs"));
+        let run = || GitRun::of_name(workspaces.0.clone(), RunId::DEFAULT);
+        let (before, resumed) = (run(), run());
+        before.mark_active().unwrap();
+        assert!(LeftoverRun::of(run()).unwrap().is_none());
+        drop(before);
+        let left = LeftoverRun::of(run()).unwrap().unwrap();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| resumed.mark_active());
+            std::thread::sleep(Duration::from_millis(50));
+            left.run.remove(RunEnd::Cancelled).unwrap();
+            drop(left);
+            waiting.join().unwrap().unwrap();
+        });
+        assert!(resumed.tree_directory().join(ALIVE).exists());
+        assert!(LeftoverRun::of(run()).unwrap().is_none(), "it is active");
+        resumed.end(RunEnd::Cancelled).unwrap();
+        assert!(!place.path().join("runs").exists());
     }
 }

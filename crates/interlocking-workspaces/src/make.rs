@@ -141,7 +141,8 @@ impl GitRun {
         self.remove_worktrees(directory)
     }
 
-    fn remove_worktrees(&self, directory: &Path) -> Result<(), GitWorkspacesError> {
+    /// Removes every worktree at or below a directory from git's list. Git work.
+    pub(crate) fn remove_worktrees(&self, directory: &Path) -> Result<(), GitWorkspacesError> {
         let repository = &self.settings().repository;
         let mut result = Ok(());
         for entry in repository.worktrees_in(directory)? {
