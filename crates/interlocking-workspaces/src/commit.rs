@@ -41,7 +41,7 @@ impl GitRun {
     }
 
     /// Resets a workspace to a commit and keeps its previous head in the archive (CON-74). A read-only workspace is
-    /// moved to the commit.
+    /// moved to the commit. Unless it is moved, it counts as being where it was.
     pub(crate) fn reset(&self, name: &str, to: CommitId) -> Result<CommitId, GitWorkspacesError> {
         if self.wanted(name).is_read_only {
             let (worktree, _) = self.make_ready(name)?;
@@ -56,33 +56,44 @@ impl GitRun {
             return Ok(to);
         }
         let (worktree, at) = self.writable(name)?;
-        let repository = &self.settings().repository;
-        let branch = self.branch_name(name)?;
-        if !repository.is_ancestor(at, to)? {
-            repository.archive(&self.archive_name(&branch, at)?, at)?;
+        let (repository, branch) = (&self.settings().repository, self.branch_name(name)?);
+        let head = self.head_on(at, &worktree).unwrap_or_else(|error| {
+            let directory = worktree.path().display();
+            tracing::warn!(%error, %directory, "commits that are not the run's are lost when a workspace is reset");
+            at
+        });
+        if !repository.is_ancestor(head, to)? {
+            repository.archive(&self.archive_name(&branch, head)?, head)?;
         }
         if !worktree.is_clone() {
-            let reset = self.reset_and_prepare(name, &worktree, to);
-            // A process that was stopped during a commit has left git's locks behind. No other process works here.
-            if reset.is_err() && worktree.unlock().is_ok_and(|left| !left.is_empty()) {
-                self.reset_and_prepare(name, &worktree, to)?;
-            } else {
-                reset?;
-            }
+            self.reset_and_prepare(name, &worktree, to)?;
             return Ok(to);
         }
-        if let Some(head) = repository.branch_head(&branch)?.filter(|head| *head != to) {
+        let reset = match worktree.repository().commit(to) {
+            Ok(_) => self.reset_and_prepare(name, &worktree, to),
+            // A clone has only the commit that it began at and those made in it.
+            Err(_) => self.retire(name).map(|()| self.note(name, |place| place.set_current(to))),
+        };
+        // Also if its setup failed.
+        if self.place(name).at == Some(to)
+            && let Some(head) = repository.branch_head(&branch)?.filter(|head| *head != to)
+        {
             repository.delete_branch(&branch, head)?;
         }
-        self.moved(name, to);
-        if worktree.repository().commit(to).is_ok() {
-            self.reset_and_prepare(name, &worktree, to)?;
-        } else {
-            // A clone has only the commit that it began at and those made in it.
-            self.retire(name)?;
-            self.make_ready(name)?;
-        }
+        reset?;
+        self.make_ready(name)?;
         Ok(to)
+    }
+
+    /// The head of a worktree or clone if it descends from the recorded commit `at`, with the commits that an agent has
+    /// made by itself; otherwise `at`. A clone's commits are fetched, but into no branch.
+    fn head_on(&self, at: CommitId, worktree: &Worktree) -> Result<CommitId, GitWorkspacesError> {
+        let repository = &self.settings().repository;
+        let head = match worktree.is_clone() {
+            true => repository.import_objects(&worktree.export_since(at)?)?,
+            false => worktree.head()?,
+        };
+        Ok(if repository.is_ancestor(at, head)? { head } else { at })
     }
 
     /// Removes a worktree or clone before the run ends, because it is no longer needed. Its branch stays. If a node

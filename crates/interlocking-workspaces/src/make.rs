@@ -103,7 +103,12 @@ impl GitRun {
         at: CommitId,
     ) -> Result<(), GitWorkspacesError> {
         let was_prepared = self.begin_preparing(name)?;
-        if let Err(error) = worktree.reset_to(at) {
+        let reset = match worktree.reset_to(at) {
+            // A process that was stopped during a commit has left git's locks behind. No other process works here.
+            Err(_) if worktree.unlock().is_ok_and(|left| !left.is_empty()) => worktree.reset_to(at),
+            reset => reset,
+        };
+        if let Err(error) = reset {
             if was_prepared && let Err(error) = self.end_preparing(name) {
                 let directory = worktree.path().display();
                 tracing::warn!(%error, %directory, "a workspace that cannot be reset counts as not ready");

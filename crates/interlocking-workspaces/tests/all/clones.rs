@@ -1,6 +1,6 @@
 //! Clones, if the table demands them: blind agents, and fetching their commits.
 
-use crate::project::Project;
+use crate::project::{Project, author};
 use askama::Template;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
@@ -39,7 +39,7 @@ impl ForkHandler<blind::split> for Split {
     }
 }
 
-struct Write;
+struct Write(Arc<Project>);
 impl LLMHandler<blind::code> for Write {
     async fn before<'a>(&'a self, _: &'a u32, _: &mut Cx<'_, blind::code>) -> Ask<WritePrompt> {
         Ok((WritePrompt { what: "code" }, SessionOp::StartFresh(Slug::new("code")?)))
@@ -56,10 +56,23 @@ impl LLMHandler<blind::code> for Write {
         }
         let error = worktree.merge(commit, "no").await.unwrap_err();
         assert!(matches!(error, GitWorkspacesError::InClone { operation: "merge", .. }), "{error}");
-        // The first round is rejected: the second begins at the same commit (CON-74).
-        let base = worktree.base();
+        // The first round is rejected, with a commit that the agent has made by itself: the second begins at the same
+        // commit (CON-74). What cannot be reset counts as what it is.
+        let (base, branch) = (worktree.base(), worktree.branch().cloned().ok_or("no branch")?);
+        std::fs::write(worktree.path().join("stray.txt"), "stray")?;
+        self.0.repository().open_clone(worktree.path(), &branch)?.commit_all(&author(), "Stray")?;
+        let lock = worktree.path().join(".git/refs/heads/run/code.lock");
+        std::fs::create_dir(&lock)?;
+        let error = worktree.reset(base).await.unwrap_err();
+        assert!(matches!(error, GitWorkspacesError::Reset(_)), "{error}");
+        assert_eq!((worktree.head(), worktree.path().join("code.txt").exists()), (commit, true));
+        assert!(self.0.repository().branch_head(&branch)?.is_some());
+        // As left by an agent's git that was stopped during a commit.
+        std::fs::remove_dir(&lock)?;
+        std::fs::write(&lock, "")?;
         worktree.reset(base).await?;
-        assert!(!worktree.path().join("code.txt").exists());
+        assert_eq!((worktree.head(), worktree.path().join("code.txt").exists()), (base, false));
+        assert_eq!(self.0.repository().branch_head(&branch)?, None);
         goto!(cx, blind::code, round + 1)
     }
 }
@@ -106,8 +119,9 @@ const SCRIPT: &str = r#"
 /// CON-78, CON-74.
 #[tokio::test]
 async fn blind_agents_have_clones_and_what_they_made_comes_back() {
-    let project = Project::new();
-    let graph = Blind { split: ForkNode(Split), code: LLMNode(Write), tests: LLMNode(Write), meet: JoinNode(Meet) };
+    let project = Arc::new(Project::new());
+    let write = || LLMNode(Write(project.clone()));
+    let graph = Blind { split: ForkNode(Split), code: write(), tests: write(), meet: JoinNode(Meet) };
     let agent = Arc::new(ScriptedAgent::new(Script::parse("script", SCRIPT).unwrap()));
     let run = Run::new(graph).with_agent_for_others(agent).with_workspaces(Arc::new(project.workspaces()));
     let outcome = run.start(()).await.unwrap().outcome;
@@ -115,6 +129,8 @@ async fn blind_agents_have_clones_and_what_they_made_comes_back() {
     assert_eq!(project.main().head().unwrap(), landed);
     assert_eq!(project.git(&["log", "--format=%s"]), "Tests\nMore code\nCode 2\nBegin\n");
     assert_eq!((project.left(), project.archived()), (vec![], vec!["run/code".to_owned()]));
+    let [(name, _)] = &project.repository().archived().unwrap()[..] else { panic!("one is kept") };
+    assert_eq!(project.git(&["log", "--format=%s", &name.reference()]), "Stray\nCode 1\nBegin\n");
 }
 
 /// A workspace offers the isolation that the table demands.
@@ -265,10 +281,11 @@ impl LLMHandler<parts::write> for Write {
 /// A child with workspaces of its own gets the commits of its parent's agents, too.
 #[tokio::test]
 async fn a_setup_is_confined_in_a_child_with_other_workspaces_if_its_parent_demands_a_sandbox() {
-    let (project, outside) = (Project::new(), tempfile::tempdir().unwrap());
+    let (project, outside) = (Arc::new(Project::new()), tempfile::tempdir().unwrap());
     let command = format!("(echo out > {}/out); echo ready > ready.log", outside.path().display());
     let setup = Setup::new("sh", ["-c", command.as_str()]).with_variable("PATH", std::env::var("PATH").unwrap());
-    let graph = Parts { parts: MapNode(Splits(project.workspaces().with_setup(setup))), write: LLMNode(Write) };
+    let parts = MapNode(Splits(project.workspaces().with_setup(setup)));
+    let graph = Parts { parts, write: LLMNode(Write(project.clone())) };
     let agent = Arc::new(ScriptedAgent::new(Script::parse("script", SCRIPT).unwrap()));
     let run = Run::new(graph).with_agent_for_others(agent).with_workspaces(Arc::new(project.workspaces()));
     let ended = run.start(()).await;

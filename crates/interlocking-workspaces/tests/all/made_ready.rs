@@ -1,7 +1,7 @@
 //! A workspace is prepared whenever it has been emptied: made, reset, restored, or moved along with its base.
 
 use crate::disturbed::own_git_directory;
-use crate::project::Project;
+use crate::project::{Project, author};
 use interlocking::prelude::*;
 use interlocking::runtime::{Journal, MemoryJournal};
 use interlocking::sqlite::SqliteJournal;
@@ -55,12 +55,15 @@ fn mess(place: &Path) -> Result<(), NodeError> {
 struct Write(Cut);
 impl LogicHandler<rounds::write> for Write {
     async fn run(&self, round: u32, cx: &mut Cx<'_, rounds::write>) -> Route<rounds::write> {
+        let repository = cx.repository()?;
         let mut worktree = cx.worktree().await?;
         assert!(is_as_new(worktree.path()), "also where a node was interrupted");
         mess(worktree.path())?;
         self.0.at(round, "written").await;
         let head = worktree.head();
         if round == 1 && self.0.0.is_none() {
+            std::fs::write(worktree.path().join("stray.txt"), "stray")?;
+            repository.open_worktree(worktree.path())?.commit_all(&author(), "Stray")?;
             // As left by an agent's git that was stopped during a commit. The operation waits some seconds for it, so
             // this happens only here.
             std::fs::write(own_git_directory(worktree.path()).join("index.lock"), "")?;
@@ -121,7 +124,9 @@ async fn a_workspace_is_made_ready_whenever_it_was_emptied() {
         };
         assert!(matches!(ended.outcome, Outcome::Finished(())), "{at:?}: {:?}", ended.outcome);
         assert_eq!(project.git(&["log", "--format=%s"]), "Round 3\nRound 2\nRound 1\nBegin\n");
-        assert_eq!(project.left(), [""; 0]);
+        // What an agent has committed by itself is kept when the workspace is reset (CON-74).
+        let archived = if at.is_none() { vec!["run/draft".to_owned()] } else { vec![] };
+        assert_eq!((project.left(), project.archived()), (vec![], archived), "{at:?}");
     }
 }
 
