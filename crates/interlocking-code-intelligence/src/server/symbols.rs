@@ -1,7 +1,7 @@
 //! The symbols of a file, from a server's answer.
 
 use super::documents::Documents;
-use super::messages::DocumentSymbol;
+use super::messages::{DocumentSymbol, WireRange};
 use super::program::Language;
 use crate::intelligence::{Position, Symbol, SymbolKind};
 use crate::rust_syntax;
@@ -50,7 +50,8 @@ impl Listing<'_> {
                 let at = symbol.selection_range.start;
                 let line = self.lines.get(at.line as usize).copied().unwrap_or_default();
                 let position = self.documents.position(line, at);
-                let lines = symbol.range.start.line + 1..=symbol.range.end.line + 1;
+                let WireRange { start, end } = symbol.range;
+                let lines = start.line.saturating_add(1)..=end.line.saturating_add(1);
                 self.found.push(Symbol { name, kind, position, lines });
             }
             self.add(&symbol.children, &inner);
@@ -100,7 +101,19 @@ pub(super) fn with_those_made_by_macros(
 
 #[cfg(test)]
 mod tests {
-    use super::owner;
+    use super::*;
+
+    /// A server can answer with any number.
+    #[test]
+    fn the_last_line_that_can_be_named_is_one() {
+        let at = serde_json::json!({ "line": u32::MAX, "character": u32::MAX });
+        let range = serde_json::json!({ "start": at, "end": at });
+        let symbol =
+            serde_json::json!({ "name": "f", "kind": kind::FUNCTION, "range": range, "selectionRange": range });
+        let documents = Documents::new("/".into(), "rust", true);
+        let found = listed(&[serde_json::from_value(symbol).unwrap()], Language::Rust, "fn f() {}", &documents);
+        assert_eq!(found[0].lines, u32::MAX..=u32::MAX);
+    }
 
     #[test]
     fn the_owner_of_what_is_implemented_is_its_type() {
