@@ -76,9 +76,13 @@ impl GitRun {
         };
         // Also if its setup failed.
         if self.place(name).at == Some(to)
-            && let Some(head) = repository.branch_head(&branch)?.filter(|head| *head != to)
+            && let Some(fetched) = repository.branch_head(&branch)?.filter(|fetched| *fetched != to)
         {
-            repository.delete_branch(&branch, head)?;
+            match repository.is_ancestor(fetched, head)? {
+                true => repository.delete_branch(&branch, fetched)?,
+                // Somebody else has moved it, or an earlier round.
+                false => self.archive_and_delete(&branch, fetched)?,
+            }
         }
         reset?;
         self.make_ready(name)?;

@@ -61,15 +61,19 @@ impl LLMHandler<blind::code> for Write {
         let (base, branch) = (worktree.base(), worktree.branch().cloned().ok_or("no branch")?);
         std::fs::write(worktree.path().join("stray.txt"), "stray")?;
         self.0.repository().open_clone(worktree.path(), &branch)?.commit_all(&author(), "Stray")?;
-        let lock = worktree.path().join(".git/refs/heads/run/code.lock");
-        std::fs::create_dir(&lock)?;
+        let head = worktree.path().join(".git/HEAD");
+        std::fs::write(&head, "ref: refs/heads/mine\n")?;
         let error = worktree.reset(base).await.unwrap_err();
         assert!(matches!(error, GitWorkspacesError::Reset(_)), "{error}");
         assert_eq!((worktree.head(), worktree.path().join("code.txt").exists()), (commit, true));
         assert!(self.0.repository().branch_head(&branch)?.is_some());
-        // As left by an agent's git that was stopped during a commit.
-        std::fs::remove_dir(&lock)?;
-        std::fs::write(&lock, "")?;
+        std::fs::write(&head, "ref: refs/heads/run/code\n")?;
+        // As left by an agent's git that was stopped during a commit. The operation waits some seconds for it.
+        std::fs::write(worktree.path().join(".git/index.lock"), "")?;
+        // Somebody has moved the branch.
+        let identity = ["-c", "user.name=User", "-c", "user.email=user@example.org"];
+        let moved = self.0.git(&[&identity[..], &["commit-tree", "-m", "Moved", "main^{tree}"]].concat());
+        self.0.git(&["update-ref", "refs/heads/run/code", moved.trim()]);
         worktree.reset(base).await?;
         assert_eq!((worktree.head(), worktree.path().join("code.txt").exists()), (base, false));
         assert_eq!(self.0.repository().branch_head(&branch)?, None);
@@ -128,9 +132,12 @@ async fn blind_agents_have_clones_and_what_they_made_comes_back() {
     let Outcome::Finished(landed) = outcome else { panic!("{outcome:?}") };
     assert_eq!(project.main().head().unwrap(), landed);
     assert_eq!(project.git(&["log", "--format=%s"]), "Tests\nMore code\nCode 2\nBegin\n");
-    assert_eq!((project.left(), project.archived()), (vec![], vec!["run/code".to_owned()]));
-    let [(name, _)] = &project.repository().archived().unwrap()[..] else { panic!("one is kept") };
-    assert_eq!(project.git(&["log", "--format=%s", &name.reference()]), "Stray\nCode 1\nBegin\n");
+    assert_eq!((project.left(), project.archived()), (vec![], vec!["run/code".to_owned(); 3]));
+    let archived = project.repository().archived().unwrap().into_iter();
+    let mut archived: Vec<_> =
+        archived.map(|(name, _)| project.git(&["log", "--format=%s", &name.reference()])).collect();
+    archived.sort();
+    assert_eq!(archived, ["Code 1\nBegin\n", "Moved\n", "Stray\nCode 1\nBegin\n"]);
 }
 
 /// A workspace offers the isolation that the table demands.
