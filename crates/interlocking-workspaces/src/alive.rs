@@ -25,8 +25,8 @@ pub(crate) struct Alive(File);
 
 impl Alive {
     /// Locks the file of a run that is worked on, and makes it if it does not exist. The lock is a shared one: the
-    /// journal decides who works on a run, and work of an executor that was dropped may still be ending. Whoever has the
-    /// lock [alone](Self::alone) is waited for, as it may take only a look. None if it takes longer.
+    /// journal decides who works on a run, and work of an executor that was dropped may still be ending. Whoever has
+    /// the lock [alone](Self::alone) is waited for, as it may take only a look. None if it takes longer.
     pub(crate) fn shared(directory: &Path) -> io::Result<Option<Self>> {
         let path = directory.join(ALIVE);
         let mut options = OpenOptions::new();

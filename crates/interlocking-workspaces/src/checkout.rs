@@ -192,8 +192,8 @@ impl Checkout<'_> {
     }
 
     /// Resets the workspace to a commit. Everything else in it is discarded, ignored files too, and its setup runs
-    /// again. The previous head is kept in the archive (CON-74), with the commits that an agent has made on top of it by
-    /// itself. A read-only workspace has no head of its own: it is moved to the commit, and stays there unless it
+    /// again. The previous head is kept in the archive (CON-74), with the commits that an agent has made on top of it
+    /// by itself. A read-only workspace has no head of its own: it is moved to the commit, and stays there unless it
     /// follows another workspace.
     ///
     /// # Errors

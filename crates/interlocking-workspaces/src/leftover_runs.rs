@@ -91,7 +91,7 @@ impl GitWorkspaces {
             branch.is_some_and(|branch| branch.as_str().starts_with(&prefix))
         };
         let found = self.0.repository.worktrees()?.into_iter().filter(is_of_run).find_map(|entry| {
-            // The worktree lies in the run's directory, or in a child's directory in that. Others may be called like it.
+            // The worktree is in the run's directory, or in a child's directory there. Others may be called like it.
             let own = entry.path.ancestors().skip(1).take(2).find(|path| path.ends_with(run.as_str()))?;
             own.parent().map(Path::to_owned)
         });
