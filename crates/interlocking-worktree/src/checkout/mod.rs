@@ -2,6 +2,7 @@
 
 pub(crate) mod discard;
 pub(crate) mod files;
+pub(crate) mod hidden;
 pub(crate) mod index_between;
 pub(crate) mod reset;
 pub(crate) mod switch;

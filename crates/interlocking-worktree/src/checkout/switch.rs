@@ -12,13 +12,14 @@ use std::{
 use gix::{
     ObjectId,
     bstr::{BStr, BString, ByteSlice as _},
-    index::entry::Mode,
+    index::entry::{Flags, Mode},
 };
 
 use crate::{
     checkout::{
         discard::discard,
         files::change_files,
+        hidden::{Hidden, hidden},
         index_between::{Between, between},
     },
     filesystem::{
@@ -61,6 +62,8 @@ enum Plan<'a> {
         write: HashSet<BString>,
         /// Files on disk that are not in the new commit.
         delete: Vec<BString>,
+        /// Hidden files of the old commit that are not on disk.
+        absent: HashSet<BString>,
     },
     /// Everything that is not in the new commit.
     Discard { spared: &'a [RepositoryPath] },
@@ -147,22 +150,41 @@ impl<'git> Switch<'git> {
         }
         // Tracked files are as in HEAD, so only what differs from HEAD's tree needs to be read.
         let old_tree = head_tree(git)?;
-        let Between { index, changed, gone } = between(git, &survey.index, old_tree, new_tree)?;
+        let Between { mut index, changed, gone } = between(git, &survey.index, old_tree, new_tree)?;
         let old = &survey.index;
+        let is_tracked = |path: &BString| old.entry_by_path(path.as_bstr()).is_some();
+        // As git does, what is outside a sparse checkout stays outside.
+        let skipped = |path: &BStr| {
+            let entry = old.entry_by_path(path).filter(|entry| entry.flags.contains(Flags::SKIP_WORKTREE));
+            entry.map(|entry| entry.flags & (Flags::SKIP_WORKTREE | Flags::EXTENDED))
+        };
+        for path in &changed {
+            if let Some(flags) = skipped(path.as_bstr())
+                && let Ok(number) = index.entry_index_by_path(path.as_bstr())
+            {
+                index.entries_mut()[number].flags |= flags;
+            }
+        }
         // A submodule's files are not written; only its directory is made.
         let is_moved_submodule = |path: &BStr| {
             let is_one = |index: &gix::index::State| index.entry_by_path(path).is_some_and(is_submodule);
             is_one(old) && is_one(&index)
         };
-        let write: HashSet<BString> = changed.into_iter().filter(|path| !is_moved_submodule(path.as_bstr())).collect();
-        let mut delete: Vec<BString> = gone.into_iter().collect();
+        let Hidden { changed: changes, absent } = hidden(git, old, changed.iter().chain(&gone))?;
+        if !changes.is_empty() {
+            return Err(SwitchError::Dirty { path: root, changes });
+        }
+        let is_left_out = |path: &BString| absent.contains(path) && skipped(path.as_bstr()).is_some();
+        let is_written = |path: &BString| !is_moved_submodule(path.as_bstr()) && !is_left_out(path);
+        let write: HashSet<BString> = changed.into_iter().filter(is_written).collect();
+        let mut delete: Vec<BString> = gone.into_iter().filter(|path| !absent.contains(path)).collect();
         delete.sort();
-        let paths = in_the_way(&root, old, &write)?;
+        let paths = in_the_way(&root, old, write.iter().filter(|path| !is_tracked(path) || absent.contains(*path)))?;
         if !paths.is_empty() {
             return Err(SwitchError::InTheWay { path: root, paths });
         }
         let new = gix::index::File::from_state(index, git.index_path());
-        Ok(Self { git, root, lock, old: survey.index, new, plan: Plan::Change { write, delete }, new_tree })
+        Ok(Self { git, root, lock, old: survey.index, new, plan: Plan::Change { write, delete, absent }, new_tree })
     }
 
     /// Changes the files, moves HEAD, which must be on `branch`, from `expected` to `to`, and replaces the index.
@@ -192,7 +214,7 @@ impl<'git> Switch<'git> {
         }
         step::reached("files are about to change");
         let changed = match &plan {
-            Plan::Change { write, delete } => change_files(git, &root, &mut new, write, delete),
+            Plan::Change { write, delete, .. } => change_files(git, &root, &mut new, write, delete),
             Plan::Discard { spared } => discard(git, &root, &old, &mut new, spared),
         };
         let done =
@@ -210,8 +232,9 @@ impl<'git> Switch<'git> {
                 let restored = match &plan {
                     Plan::Discard { .. } => false,
                     // Uncommitted changes were refused, so the old index says exactly what was there.
-                    Plan::Change { write, delete } => {
-                        let was_there = |path: &&BString| old.entry_by_path(path.as_bstr()).is_some();
+                    Plan::Change { write, delete, absent } => {
+                        let was_there =
+                            |path: &&BString| old.entry_by_path(path.as_bstr()).is_some() && !absent.contains(*path);
                         let back: HashSet<BString> = write.iter().filter(was_there).chain(delete).cloned().collect();
                         let away: Vec<BString> = write.iter().filter(|path| !was_there(path)).cloned().collect();
                         change_files(git, &root, &mut old, &back, &away).is_ok()
@@ -227,12 +250,16 @@ fn is_submodule(entry: &gix::index::Entry) -> bool {
     entry.mode == Mode::COMMIT
 }
 
-/// Finds untracked files that are in the way of new files or their directories.
-fn in_the_way(root: &Path, old: &gix::index::State, write: &HashSet<BString>) -> Result<Vec<RepositoryPath>, GitError> {
+/// Finds untracked files that are in the way of `new` files, which are not there yet, or of their directories.
+fn in_the_way<'path>(
+    root: &Path,
+    old: &gix::index::State,
+    new: impl Iterator<Item = &'path BString>,
+) -> Result<Vec<RepositoryPath>, GitError> {
     let is_tracked = |path: &BStr| old.entry_by_path(path).is_some();
     let opened = Directory::open(root).doing(|| format!("opening {}", root.display()))?;
     let mut found: BTreeSet<BString> = BTreeSet::new();
-    for path in write.iter().filter(|path| !is_tracked(path.as_bstr())) {
+    for path in new {
         let doing = || format!("looking at {path} in {}", root.display());
         let mut directory = opened.below(BStr::new("")).doing(doing)?;
         let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(end, _)| end);

@@ -153,6 +153,8 @@ fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(
     let (mut old_forms, mut new_forms) = (Forms::of_tree(git, &old)?, Forms::of_tree(git, &new)?);
     let opened = Directory::open(root).doing(doing)?;
     let touched = touched(&old, &new);
+    // Outside a sparse checkout, there was nothing.
+    let is_sparse = git.config_snapshot().boolean("core.sparseCheckout") == Some(true);
     let version = |index: &gix::index::State, path: &BStr| {
         let entry = index.entry_by_path_and_stage(path, Stage::Unconflicted);
         entry.map(|entry| (entry.id, entry.mode))
@@ -181,7 +183,10 @@ fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(
         let after_form = after.map(|version| new_forms.of(path.as_bstr(), version)).transpose()?;
         let longest = form.len().max(after_form.as_ref().map_or(0, Found::len));
         let found = Found::at(&opened, path.as_bstr(), longest).doing(doing)?;
-        let is_ours = found == Found::Nothing || after_form.is_some_and(|after| found.is_part_of(&after));
+        let is_outside =
+            is_sparse && old.entry_by_path(path.as_bstr()).is_some_and(|old| old.flags.contains(Flags::SKIP_WORKTREE));
+        let is_ours =
+            found == Found::Nothing && !is_outside || after_form.is_some_and(|after| found.is_part_of(&after));
         if found != form && is_ours {
             back.insert(path.clone());
         }

@@ -25,6 +25,7 @@ mod existing_branches;
 mod fast_forward;
 mod fast_import;
 mod filters;
+mod hidden_files;
 mod history;
 mod hooks;
 mod hostile;
