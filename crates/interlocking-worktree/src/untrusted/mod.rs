@@ -13,7 +13,7 @@
 //! | a clone's whole `.git` | | gix, after a check ([`git_directory`]) | only files and directories, and nothing that refers to other directories |
 //! | objects | [`Limits::object`] | gix | their sizes are as declared; replacements, commit graphs and multi-pack indexes are not trusted |
 //! | trees | [`Limits::index`] for the index that a tree needs | gix, then this crate ([`tree`]) | git's own rules: names, modes, order, each name once, depth |
-//! | programs of `filter` and `merge` settings | | this crate ([`program`]) | not named relative to a directory that an agent can write to |
+//! | programs of `filter` and `merge` settings | | this crate ([`program`]) | neither named relative to a directory that an agent can write to, nor made to look for code there |
 //!
 //! Files that gix opens by itself are checked before. A program that writes at the same moment can change them between
 //! the check and the use: a worktree should be worked on only when its agent has stopped.
@@ -21,6 +21,7 @@
 pub(crate) mod file;
 pub(crate) mod git_directory;
 pub(crate) mod index;
+mod interpreter;
 pub(crate) mod known_index;
 mod limits;
 pub(crate) mod path;

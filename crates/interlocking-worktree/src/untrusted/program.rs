@@ -7,23 +7,46 @@ use std::{ffi::OsStr, path::Path};
 
 use gix::bstr::ByteSlice as _;
 
-use crate::{untrusted::Refused, values::git_error::GitError};
+use crate::{
+    untrusted::{
+        Refused,
+        interpreter::{self, Language},
+    },
+    values::git_error::GitError,
+};
 
 /// The settings that name programs that run on files.
 const SETTINGS: [(&str, &[&str]); 2] = [("filter", &["clean", "smudge", "process"]), ("merge", &["driver"])];
 
-/// Programs that run the program named by their next argument.
-const PREFIXES: [&str; 7] = ["env", "exec", "command", "nohup", "nice", "time", "sudo"];
-
-/// Programs that run a script, which is their first argument that is not an option.
-const INTERPRETERS: [&str; 10] = ["sh", "bash", "dash", "zsh", "ksh", "perl", "ruby", "node", "php", "lua"];
-
-/// Interpreters that run the code after their option `-e`.
-const WITH_CODE: [&str; 4] = ["perl", "ruby", "node", "lua"];
+/// Programs, and words of the shell, before another program.
+const PREFIXES: &str = "\
+    busybox command do doas elif else env exec flock if ionice nice nohup parallel setsid stdbuf sudo then time \
+    timeout until while xargs";
 
 /// Programs that run what files in the working directory say.
-const RUNNERS: [&str; 14] =
-    ["make", "just", "npx", "npm", "pnpm", "yarn", "bunx", "cargo", "go", "rake", "bundle", "poetry", "pipenv", "uv"];
+const RUNNERS: &str = "\
+    R Rscript ant bazel bun bunx bundle cabal cargo cmake composer ctest deno dotnet eslint gmake go gradle \
+    gradlew groovy grunt gulp invoke just lein make meson mix mvn mvnw ninja nox npm npx pdm php-cs-fixer pipenv \
+    pnpm pnpx poetry prettier pylint rake rubocop sbt scons stack stylelint swift task tox ts-node tsx uv uvx yarn \
+    zig";
+
+/// A word of a command that runs something from the directory of the files.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) word: String,
+    pub(super) remedy: &'static str,
+}
+
+impl Found {
+    pub(super) fn new(word: &str, remedy: &'static str) -> Self {
+        Self { word: word.to_owned(), remedy }
+    }
+}
+
+/// What to do about a program or a script that is looked for there.
+pub(super) const ABSOLUTE: &str = "name it by an absolute path";
+const ELSEWHERE: &str =
+    "put it into a script elsewhere that changes its directory first, and name that by an absolute path";
 
 /// Refuses a configuration that would run a program from the directory of the files.
 ///
@@ -37,9 +60,9 @@ pub(crate) fn check(git: &gix::Repository, root: &Path) -> Result<(), GitError> 
                 for command in found.values(key) {
                     let command = command.to_str_lossy();
                     let path = std::env::var_os("PATH");
-                    if let Some(word) = find_word_run_from(&command, root, path.as_deref()) {
+                    if let Some(Found { word, remedy }) = Place::new(root, path.as_deref()).find_in(&command) {
                         let setting = format!("{section}.{name}.{key}");
-                        let refused = Refused::Program { setting, command: command.into_owned(), word };
+                        let refused = Refused::Program { setting, command: command.into_owned(), word, remedy };
                         return Err(GitError::refused(format!("working in {}", root.display()), refused));
                     }
                 }
@@ -49,101 +72,128 @@ pub(crate) fn check(git: &gix::Repository, root: &Path) -> Result<(), GitError> 
     Ok(())
 }
 
-/// The role of a word in a command.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Program,
-    /// The script that an interpreter runs.
-    Script,
-    /// A whole command line.
-    Line,
-    /// A Python module, which Python looks for in the directory first.
-    Module,
-    Argument,
+/// Where commands run, and the `PATH` in which their programs are looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    root: &'a Path,
+    path: Option<&'a OsStr>,
 }
 
-/// The word of a command that runs something from `root`, if there is one. `path` is the `PATH` in which programs are
-/// looked for.
-fn find_word_run_from(command: &str, root: &Path, path: Option<&OsStr>) -> Option<String> {
-    let is_there = |name: &str| !name.is_empty() && root.join(name).symlink_metadata().is_ok();
-    let (mut part, mut takes_code) = (Part::Program, false);
-    for word in words(command) {
-        let Some(word) = word else {
-            part = Part::Program;
-            continue;
-        };
-        let is_relative = !word.starts_with(['/', '~', '$', '%']);
-        let leads = word.starts_with("./") || word.starts_with("../");
-        let (name, is_option) = (word.rsplit('/').next().unwrap_or(&word), word.starts_with('-'));
-        let is_found = match part {
-            // Variables that are set for the command.
-            Part::Program if is_option || is_assignment(&word) => continue,
-            Part::Program => {
-                let is_python = name.starts_with("python");
-                takes_code = WITH_CODE.contains(&name);
-                let is_interpreter = is_python || INTERPRETERS.contains(&name);
-                let runs_what_is_there = RUNNERS.contains(&name);
-                part = match name {
-                    name if PREFIXES.contains(&name) => Part::Program,
-                    _ if is_interpreter => Part::Script,
-                    _ => Part::Argument,
-                };
-                let is_in_place = if word.contains('/') { is_relative } else { has_relative_part(path) };
-                is_in_place || runs_what_is_there
+impl<'a> Place<'a> {
+    pub(super) fn new(root: &'a Path, path: Option<&'a OsStr>) -> Self {
+        Self { root, path }
+    }
+
+    /// The word of a command line that runs something from the directory, if there is one.
+    pub(super) fn find_in(self, line: &str) -> Option<Found> {
+        let words = words(line);
+        words.split(Option::is_none).find_map(|command| {
+            let command: Vec<&str> = command.iter().flatten().map(String::as_str).collect();
+            self.find_in_command(&command)
+        })
+    }
+
+    fn find_in_command(self, command: &[&str]) -> Option<Found> {
+        let mut has_prefix = false;
+        for (number, word) in command.iter().enumerate() {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            if let Some((variable, value)) = assignment(word) {
+                if value.split(':').any(|part| is_relative_in(variable, part)) {
+                    return Some(Found::new(word, ABSOLUTE));
+                }
+            } else if is_one_of(PREFIXES, name) && self.is_safe_program(word) {
+                has_prefix = true;
+            } else if has_prefix && word.contains(char::is_whitespace) {
+                return self.find_in(word);
+            // An option, or the number of `nice` and `timeout`.
+            } else if !has_prefix || !word.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+                return self.find_from_program(command.get(number..).unwrap_or_default(), has_prefix);
             }
-            Part::Script if word == "-c" || word == "-ec" || word == "-lc" => {
-                part = Part::Line;
-                continue;
+        }
+        None
+    }
+
+    /// Looks at a program and its arguments.
+    fn find_from_program(self, command: &[&str], has_prefix: bool) -> Option<Found> {
+        let (program, arguments) = command.split_first()?;
+        let name = program.rsplit('/').next().unwrap_or(program);
+        if !self.is_safe_program(program) {
+            return Some(Found::new(program, ABSOLUTE));
+        }
+        if is_one_of(RUNNERS, name) {
+            return Some(Found::new(program, ELSEWHERE));
+        }
+        if *program == "eval" {
+            return self.find_in(&arguments.join(" "));
+        }
+        if let Some(language) = Language::of(program) {
+            return interpreter::find(language, arguments, self);
+        }
+        let mut is_script = false;
+        for (number, word) in arguments.iter().enumerate() {
+            let is_program = |word: &str| Language::of(word).is_some() || is_one_of(RUNNERS, word);
+            if has_prefix && is_program(word.rsplit('/').next().unwrap_or(word)) {
+                return self.find_from_program(arguments.get(number..)?, has_prefix);
             }
-            Part::Script if word == "-m" => {
-                part = Part::Module;
-                continue;
-            }
-            // Code instead of a script; files follow.
-            Part::Script if takes_code && is_option && word.ends_with('e') => {
-                part = Part::Argument;
-                continue;
-            }
-            Part::Script if is_option => is_there(option_value(&word)),
-            Part::Script => {
-                part = Part::Argument;
-                is_relative && (leads || is_there(&word) || Path::new(&word).extension().is_some())
-            }
-            Part::Line => {
-                part = Part::Argument;
-                find_word_run_from(&word, root, path).is_some()
-            }
-            Part::Module => {
-                part = Part::Argument;
-                let first = word.split('.').next().unwrap_or(&word);
-                is_there(first) || is_there(&format!("{first}.py"))
+            if is_script && self.may_be_script(word) || self.is_path_inside(word) {
+                return Some(Found::new(word, ABSOLUTE));
             }
             // The script option of awk, jq and sed.
-            Part::Argument if word == "-f" => {
-                part = Part::Script;
-                continue;
-            }
-            Part::Argument => {
-                let value = if is_option { option_value(&word) } else { &word };
-                let leads = value.starts_with("./") || value.starts_with("../");
-                is_relative && !value.starts_with('/') && (leads || value.contains('/') && is_there(value))
-            }
-        };
-        if is_found {
-            return Some(word);
+            is_script = *word == "-f";
+        }
+        None
+    }
+
+    fn is_safe_program(self, program: &str) -> bool {
+        if program.contains('/') {
+            is_absolute(program)
+        } else {
+            !program.starts_with('%') && !has_relative_part(self.path)
         }
     }
-    None
+
+    fn is_there(self, name: &str) -> bool {
+        !name.is_empty() && self.root.join(name).symlink_metadata().is_ok()
+    }
+
+    fn may_be_script(self, word: &str) -> bool {
+        !is_absolute(word) && (self.is_there(word) || Path::new(word).extension().is_some())
+    }
+
+    fn is_path_inside(self, argument: &str) -> bool {
+        let value =
+            if argument.starts_with('-') { argument.split_once('=').map_or("", |(_, value)| value) } else { argument };
+        leads(value) || !value.starts_with(['/', '~', '$', '%']) && value.contains('/') && self.is_there(value)
+    }
 }
 
-fn is_assignment(word: &str) -> bool {
+fn is_one_of(names: &str, name: &str) -> bool {
+    names.split_whitespace().any(|one| one == name)
+}
+
+fn leads(path: &str) -> bool {
+    path.starts_with("./") || path.starts_with("../")
+}
+
+/// Whether a path does not depend on the directory. Git replaces `%f` and the like by paths of the agent's files.
+pub(super) fn is_absolute(path: &str) -> bool {
+    path.starts_with(['/', '~', '$']) && !path.starts_with("$PWD")
+}
+
+/// A variable that is set for a command.
+fn assignment(word: &str) -> Option<(&str, &str)> {
     let is_name =
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+    word.split_once('=').filter(|(name, _)| is_name(name))
 }
 
-fn option_value(option: &str) -> &str {
-    option.split_once('=').map_or("", |(_, value)| value)
+/// Variables that name code.
+const CODE: [&str; 5] = ["BASH_ENV", "ENV", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT"];
+
+/// Whether a part of a variable's value is a directory or a file inside.
+fn is_relative_in(variable: &str, part: &str) -> bool {
+    let names_code = variable.ends_with("PATH") || variable.ends_with("LIB") || CODE.contains(&variable);
+    part == "." || leads(part) || names_code && !is_absolute(part)
 }
 
 /// Whether programs are also looked for in the directory of the files.
@@ -202,7 +252,7 @@ mod tests {
             std::fs::write(place.path().join(file), "").unwrap();
         }
         let path = Some(OsStr::new("/usr/bin:/bin"));
-        let found = |command: &str| find_word_run_from(command, place.path(), path);
+        let found = |command: &str| Place::new(place.path(), path).find_in(command).map(|found| found.word);
         for (command, word) in [
             ("./tools/clean.sh", "./tools/clean.sh"),
             ("tools/clean.sh %f", "tools/clean.sh"),
@@ -230,6 +280,16 @@ mod tests {
             ("awk -f strip.awk", "strip.awk"),
             ("my-filter tools/x.py", "tools/x.py"),
             ("npx prettier", "npx"),
+            ("/usr/bin/prettier --stdin-filepath %f", "/usr/bin/prettier"),
+            ("nice -n 5 deno run /x.ts", "deno"),
+            ("nice -n 5 sh script", "script"),
+            ("timeout 5s sudo -u me sh /x %f; timeout 5s sudo -u me python3 -m x", "x"),
+            ("if true; then sh script; fi", "script"),
+            ("PYTHONPATH=lib python3 /x.py", "PYTHONPATH=lib"),
+            ("NODE_OPTIONS=./x node /x.js", "NODE_OPTIONS=./x"),
+            ("eval 'sh script'", "script"),
+            ("%f", "%f"),
+            ("xargs sh script", "script"),
             ("make -s clean", "make"),
         ] {
             let found = found(command);
@@ -250,7 +310,12 @@ mod tests {
             "tr a-z A-Z",
             "cat",
             "sh -c 'cat %f'",
-            "\"/usr/bin/python3\" -m nbstripout",
+            "A=1 git-crypt clean",
+            "nice -n 5 git-lfs clean -- %f",
+            "\"git-crypt\" smudge",
+            "jq --indent 1 'del(.metadata)'",
+            "/opt/x --lang node --parser ruby",
+            "clang-format --assume-filename=%f",
             "~/bin/clean %f",
             "$HOME/bin/clean",
             "indent --profile=linux",
@@ -258,12 +323,10 @@ mod tests {
         ] {
             assert_eq!(found(command), None, "{command}");
         }
+        let in_path = |command: &str, path: &str| Place::new(place.path(), Some(OsStr::new(path))).find_in(command);
         for path in ["", ".:/bin", "/bin:", "/bin::/x", "bin:/bin"] {
-            assert!(
-                find_word_run_from("cat", place.path(), Some(OsStr::new(path))).is_some() || path.is_empty(),
-                "{path}"
-            );
-            assert_eq!(find_word_run_from("/bin/cat", place.path(), Some(OsStr::new(path))), None, "{path}");
+            assert!(in_path("cat", path).is_some() || path.is_empty(), "{path}");
+            assert_eq!(in_path("/bin/cat", path), None, "{path}");
         }
     }
 }

@@ -62,16 +62,19 @@ pub enum Refused {
         /// What is wrong with it.
         problem: String,
     },
-    /// A program is named relative to a directory that an agent can write to, so the agent's program would run.
+    /// A program is named relative to a directory that an agent can write to, or looks for code there, so the agent's
+    /// code would run.
     #[error(
-        "{setting} runs {word:?} from the directory of the files, which an agent can write: name it by an absolute path (it says {command:?})"
+        "{setting} says {command:?}, and {word:?} runs code from the directory of the files, which an agent can write: {remedy}"
     )]
     Program {
         /// Git's setting.
         setting: String,
         /// The whole command.
         command: String,
-        /// The part that names the program or its script.
+        /// The part that names the program, its script or its code.
         word: String,
+        /// What to write instead.
+        remedy: &'static str,
     },
 }
