@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use crate::{
     filesystem::own_paths,
     repository::Repository,
-    status::change::Change,
+    status::{change::Change, submodules::checked_out, survey::Survey},
     values::{
         git_error::{Doing as _, GitError, Listed},
         id::CommitId,
+        path::RepositoryPath,
         worktree_error::WorktreeError,
     },
     worktrees::{
@@ -34,6 +35,14 @@ pub enum RemoveCloneError {
         /// The changes, with untracked files.
         changes: Vec<Change>,
     },
+    /// Submodules are checked out in it, with work that is not examined.
+    #[error("{} has submodules that are checked out: {}; remove them with `git submodule deinit`, or discard them", path.display(), Listed(submodules))]
+    Submodules {
+        /// The clone.
+        path: PathBuf,
+        /// The submodules.
+        submodules: Vec<RepositoryPath>,
+    },
     /// Its newest commit is not in this repository.
     #[error("{head} is only in {}: fetch it first, or discard it", path.display())]
     NotFetched {
@@ -51,8 +60,8 @@ pub enum RemoveCloneError {
 }
 
 impl Repository {
-    /// Removes a clone of this repository. With [`Force::No`], everything in it must be committed, and this repository
-    /// must have its newest commit.
+    /// Removes a clone of this repository. With [`Force::No`], everything in it must be committed, no submodule may
+    /// be checked out, and this repository must have its newest commit.
     ///
     /// # Errors
     ///
@@ -63,9 +72,15 @@ impl Repository {
             return Err(RemoveCloneError::NotAClone { path: path.to_owned() });
         }
         if force == Force::No {
-            let changes = clone.status()?;
+            let (git, _head) = clone.open()?;
+            let survey = Survey::of(&git, true)?;
+            let changes = survey.changes();
             if !changes.is_empty() {
                 return Err(RemoveCloneError::Dirty { path: path.to_owned(), changes });
+            }
+            let submodules = checked_out(&survey.index, path)?;
+            if !submodules.is_empty() {
+                return Err(RemoveCloneError::Submodules { path: path.to_owned(), submodules });
             }
             let head = clone.head()?;
             if self.git().find_commit(head.git()).is_err() {

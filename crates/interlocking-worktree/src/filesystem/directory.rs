@@ -24,6 +24,7 @@ use rustix::{
 };
 
 pub(crate) use crate::filesystem::deletion::DIRECTORY;
+use crate::filesystem::entries::for_each_entry;
 
 /// An open directory.
 #[derive(Debug)]
@@ -135,6 +136,12 @@ impl Directory {
     /// Opens the directory at a path from here, following links, also out of this directory. For reading metadata only.
     pub(crate) fn reach(&self, path: &Path) -> std::io::Result<Self> {
         Ok(Self(openat(&self.0, path, DIRECTORY.difference(OFlags::NOFOLLOW), Mode::empty())?))
+    }
+
+    /// Whether there is an empty directory of this name. A directory that cannot be read does not count as empty.
+    pub(crate) fn has_empty(&self, name: &[u8]) -> bool {
+        let Ok(Some(inside)) = self.directory(name) else { return false };
+        for_each_entry(&inside, |_, _| Err(ErrorKind::DirectoryNotEmpty.into())).is_ok()
     }
 
     /// The metadata of the entry of this name; none if there is none.

@@ -20,7 +20,6 @@ use crate::{
     checkout::files::change_files,
     filesystem::{
         directory::{Directory, Kind},
-        entries::for_each_entry,
         own_paths,
     },
     recovery::{
@@ -232,7 +231,7 @@ impl Found {
         let Some(metadata) = directory.metadata(name)? else { return Ok(Self::Nothing) };
         match metadata.kind {
             Kind::Link => Ok(Self::Link { target: directory.read_link(name)? }),
-            Kind::Directory if is_empty(&directory, name) => Ok(Self::Nothing),
+            Kind::Directory if directory.has_empty(name) => Ok(Self::Nothing),
             Kind::File if metadata.size <= longest => Ok(match directory.read(name, longest)? {
                 Some(contents) => Self::File { contents, is_executable: metadata.is_executable },
                 None => Self::Other,
@@ -256,12 +255,6 @@ impl Found {
             _ => self == whole,
         }
     }
-}
-
-/// Whether this is an empty directory. A directory that cannot be read does not count as empty.
-fn is_empty(directory: &Directory, name: &BStr) -> bool {
-    let Ok(Some(inside)) = directory.directory(name) else { return false };
-    for_each_entry(&inside, |_, _| Err(std::io::ErrorKind::DirectoryNotEmpty.into())).is_ok()
 }
 
 /// The contents of blobs in a working tree, after the filters.

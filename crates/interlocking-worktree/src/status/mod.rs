@@ -10,6 +10,7 @@ pub(crate) mod index_lock;
 pub(crate) mod index_tree;
 pub(crate) mod patch;
 pub(crate) mod snapshot;
+pub(crate) mod submodules;
 pub(crate) mod survey;
 pub(crate) mod unchanged;
 pub(crate) mod untracked;

@@ -13,10 +13,11 @@ use crate::{
         step,
     },
     repository::Repository,
-    status::{change::Change, survey::Survey},
+    status::{change::Change, submodules::checked_out, survey::Survey},
     untrusted::{git_directory, program},
     values::{
         git_error::{Doing as _, GitError, Listed},
+        path::RepositoryPath,
         worktree_error::WorktreeError,
     },
     worktrees::worktree::{Worktree, check_link},
@@ -25,7 +26,7 @@ use crate::{
 /// What a removal may destroy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Force {
-    /// Nothing that is uncommitted, except ignored files.
+    /// Nothing that is uncommitted, except ignored files, and no submodule that is checked out.
     No,
     /// Also uncommitted changes and untracked files.
     DiscardChanges,
@@ -55,6 +56,14 @@ pub enum RemoveError {
         path: PathBuf,
         /// The changes, with untracked files.
         changes: Vec<Change>,
+    },
+    /// Submodules are checked out in it, with work that is not examined.
+    #[error("{} has submodules that are checked out: {}; remove them with `git submodule deinit`, or discard them", path.display(), Listed(submodules))]
+    Submodules {
+        /// The worktree.
+        path: PathBuf,
+        /// The submodules.
+        submodules: Vec<RepositoryPath>,
     },
     /// It is locked.
     #[error("{} is locked ({reason}): unlock it with `unlock_worktree` or `git worktree unlock`", path.display())]
@@ -202,9 +211,14 @@ impl Repository {
             if force == Force::No {
                 let linked = proxy.into_repo().doing(doing)?;
                 program::check(&linked, path)?;
-                let changes = Survey::of(&linked, true)?.changes();
+                let survey = Survey::of(&linked, true)?;
+                let changes = survey.changes();
                 if !changes.is_empty() {
                     return Err(RemoveError::Dirty { path: path.to_owned(), changes });
+                }
+                let submodules = checked_out(&survey.index, path)?;
+                if !submodules.is_empty() {
+                    return Err(RemoveError::Submodules { path: path.to_owned(), submodules });
                 }
             }
         }

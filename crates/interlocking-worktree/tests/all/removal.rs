@@ -1,6 +1,6 @@
-use interlocking_worktree::{ChangeKind, DeleteBranchError, Force, RemoveError, WorktreeError};
+use interlocking_worktree::{ChangeKind, DeleteBranchError, Force, Pool, RemoveCloneError, RemoveError, WorktreeError};
 
-use crate::judge::{Place, branch, commit_with_git, git_in, write};
+use crate::judge::{Place, branch, commit_with_git, git_in, path, write};
 
 #[test]
 fn a_removed_worktree_leaves_no_trace_but_its_branch() {
@@ -49,6 +49,40 @@ fn uncommitted_work_is_not_removed() {
     place.repository.remove_worktree(&worktree, Force::DiscardChanges).unwrap().delete().unwrap();
     assert!(!worktree.path().exists());
     place.assert_git_agrees();
+}
+
+/// What is changed or committed in a submodule is in no other place.
+#[test]
+fn a_submodule_that_is_checked_out_is_not_removed() {
+    let place = Place::new();
+    let project = place.project();
+    place.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "--", "./", "sub"]);
+    place.git(&["commit", "--quiet", "--message", "submodule"]);
+    let pool = Pool::open(&place.repository, place.path().join("pool"), 1).unwrap();
+    let linked = pool.create_worktree(place.path().join("run/linked"), branch("linked"), place.main()).unwrap();
+    let clone = place.repository.create_clone(place.path().join("run/clone"), &branch("clone"), place.main()).unwrap();
+    for worktree in [&linked, &clone] {
+        git_in(&project, &["clone", "--quiet", ".", &worktree.path().join("sub").to_string_lossy()]);
+        write(&worktree.path().join("sub/new.txt"), "new\n");
+        assert!(worktree.is_clean().unwrap());
+    }
+    let before = place.snapshot();
+    for (error, of) in [
+        (place.repository.remove_worktree(&linked, Force::No).unwrap_err(), &linked),
+        (pool.retire(&linked, Force::No).unwrap_err(), &linked),
+    ] {
+        let expected = RemoveError::Submodules { path: of.path().to_owned(), submodules: vec![path("sub")] };
+        assert_eq!(error, expected);
+    }
+    let error = place.repository.remove_clone(&clone, Force::No).unwrap_err();
+    assert!(matches!(error, RemoveCloneError::Submodules { .. }), "{error}");
+    assert_eq!(place.snapshot(), before);
+    for worktree in [&linked, &clone] {
+        std::fs::remove_dir_all(worktree.path().join("sub")).unwrap();
+        std::fs::create_dir(worktree.path().join("sub")).unwrap();
+    }
+    place.repository.remove_worktree(&linked, Force::No).unwrap().delete().unwrap();
+    place.repository.remove_clone(&clone, Force::No).unwrap().delete().unwrap();
 }
 
 #[test]
