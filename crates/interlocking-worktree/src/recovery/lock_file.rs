@@ -50,54 +50,61 @@ impl LockFile {
         patience: Duration,
         recover: impl Fn(),
     ) -> Result<Self, LockError> {
+        Self::acquire_by(|held, lock| own_paths::hard_link(held, lock), note, resource, patience, recover)
+    }
+
+    /// Like [`LockFile::acquire`], with the function that makes hard links.
+    fn acquire_by(
+        link: impl Fn(&Path, &Path) -> std::io::Result<()>,
+        note: &mut Note,
+        resource: &Path,
+        patience: Duration,
+        recover: impl Fn(),
+    ) -> Result<Self, LockError> {
         let mut lock = resource.as_os_str().to_owned();
         lock.push(".lock");
         let lock = PathBuf::from(lock);
         let (number, held) = note.next_held();
-        let file = create_new(&held).map_err(LockError::Failed)?;
+        let mut file = create_new(&held).map_err(LockError::Failed)?;
         let noted = note.add(&Intent::Lock { lock: lock.clone(), number });
         if let Err(error) = noted {
             let _ = own_paths::remove_file(&held);
             return Err(LockError::Failed(std::io::Error::other(error)));
         }
         step::reached("a lock is announced");
-        let give_up = |error| {
-            let _ = own_paths::remove_file(&held);
-            Err(error)
-        };
+        let mut held = Some(held);
         let deadline = Instant::now() + patience;
         let mut pause = Duration::from_millis(1);
         loop {
-            match own_paths::hard_link(&held, &lock) {
+            let taken = match &held {
+                Some(held) => link(held, &lock),
+                None => create_new(&lock).map(|created| file = created),
+            };
+            let error = match taken {
                 Ok(()) => break,
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                     recover();
                     if !lock.exists() {
                         continue;
                     }
-                    if Instant::now() >= deadline {
-                        return give_up(LockError::Busy);
+                    if Instant::now() < deadline {
+                        std::thread::sleep(pause);
+                        pause = (pause * 2).min(Duration::from_millis(50));
+                        continue;
                     }
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(Duration::from_millis(50));
+                    LockError::Busy
                 }
-                Err(error) if is_unsupported(&error) => {
-                    let _ = own_paths::remove_file(&held);
-                    return Self::without_proof(resource, lock);
+                Err(error) if held.is_some() && is_unsupported(&error) => {
+                    held.take().map(own_paths::remove_file);
+                    continue;
                 }
-                Err(error) => return give_up(LockError::Failed(error)),
-            }
+                Err(error) => LockError::Failed(error),
+            };
+            held.map(own_paths::remove_file);
+            return Err(error);
         }
         step::reached("a lock is taken");
-        Ok(Self { resource: resource.to_owned(), lock, held: Some(held), file, is_released: false })
-    }
-
-    fn without_proof(resource: &Path, lock: PathBuf) -> Result<Self, LockError> {
-        match create_new(&lock) {
-            Ok(file) => Ok(Self { resource: resource.to_owned(), lock, held: None, file, is_released: false }),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(LockError::Busy),
-            Err(error) => Err(LockError::Failed(error)),
-        }
+        Ok(Self { resource: resource.to_owned(), lock, held, file, is_released: false })
     }
 
     /// The locked file.
@@ -183,6 +190,34 @@ mod tests {
         held.commit().unwrap();
         assert!(!lock.exists());
         assert_eq!(std::fs::read(&resource).unwrap(), b"new");
+        drop(note);
+        assert!(!directory.path().join("interlocking").exists(), "nothing is left");
+    }
+
+    /// As on a file system without hard links.
+    #[test]
+    fn without_hard_links_a_lock_is_waited_for_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let resource = directory.path().join("index");
+        let lock = directory.path().join("index.lock");
+        let mut note = Note::write(directory.path(), &[]).unwrap();
+        let mut take = |patience, recover: &dyn Fn()| {
+            let link = |_: &Path, _: &Path| Err(std::io::ErrorKind::Unsupported.into());
+            LockFile::acquire_by(link, &mut note, &resource, patience, recover)
+        };
+        std::fs::write(&lock, "theirs").unwrap();
+        assert!(matches!(take(Duration::ZERO, &|| {}), Err(LockError::Busy)));
+        let waits = std::cell::Cell::new(0);
+        let release = || {
+            waits.set(waits.get() + 1);
+            if waits.get() == 3 {
+                std::fs::remove_file(&lock).unwrap();
+            }
+        };
+        let held = take(Duration::from_secs(60), &release).unwrap();
+        assert_eq!((waits.get(), std::fs::read(&lock).unwrap()), (3, Vec::new()));
+        drop(held);
+        assert!(!lock.exists());
         drop(note);
         assert!(!directory.path().join("interlocking").exists(), "nothing is left");
     }

@@ -182,7 +182,11 @@ fn take(git: &gix::Repository, note: &mut Note, file: &Path) -> Result<LockFile,
             }
             Err(LockError::Failed(error)) => return Err(error).doing(doing),
             Err(LockError::Busy) => {
-                let cause = format!("another git process has had it locked for {} s", PATIENCE.as_secs());
+                let cause = format!(
+                    "it has been locked for {} s: delete {}.lock if no git program runs",
+                    PATIENCE.as_secs(),
+                    file.display()
+                );
                 return Err(GitError::new(doing(), cause));
             }
         }
