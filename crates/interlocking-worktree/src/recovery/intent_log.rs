@@ -7,7 +7,7 @@
 
 use std::{
     fs::File,
-    io::{Read as _, Write as _},
+    io::Write as _,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
     time::{SystemTime, UNIX_EPOCH},
@@ -20,9 +20,8 @@ use gix::{
 
 use crate::{
     filesystem::{own_paths, with_directory::with_directory},
-    recovery::process_lock::LockedFile,
     repository::registration_lock::{private_directory, tidy_if_free},
-    untrusted::file::{Kind, create_new, open_with},
+    untrusted::file::create_new,
     values::git_error::{Doing as _, GitError},
 };
 
@@ -84,15 +83,7 @@ pub(crate) struct Note {
     /// Locked.
     file: File,
     held: usize,
-}
-
-/// A dead process's note, locked by this one.
-#[derive(Debug)]
-pub(crate) struct AbandonedNote {
-    path: PathBuf,
-    /// The locked file, so that no other process recovers at the same time.
-    _file: LockedFile,
-    pub(crate) intents: Vec<Intent>,
+    is_left: bool,
 }
 
 impl Note {
@@ -114,7 +105,7 @@ impl Note {
             (&file).write_all(&text).doing(doing)?;
             let path = directory.join(format!("{name}.note"));
             match own_paths::rename(&draft, &path) {
-                Ok(()) => return Ok(Self { path, file, held: 0 }),
+                Ok(()) => return Ok(Self { path, file, held: 0, is_left: false }),
                 // Another process deleted it between its creation and its locking.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error).doing(doing),
@@ -128,6 +119,11 @@ impl Note {
         (&self.file).write_all(&encode(intent)).doing(|| format!("adding to {}", self.path.display()))
     }
 
+    /// Leaves the note to the next operation, as if this process were dead: what it announced could not be undone.
+    pub(crate) fn leave(mut self) {
+        self.is_left = true;
+    }
+
     /// The number and the path of the note's next `held` file, to which a lock file is to be a hard link.
     pub(crate) fn next_held(&mut self) -> (usize, PathBuf) {
         let number = self.held;
@@ -138,77 +134,14 @@ impl Note {
 
 impl Drop for Note {
     fn drop(&mut self) {
-        let _ = own_paths::remove_file(&self.path);
-        tidy_if_free(common_directory_of(&self.path));
-    }
-}
-
-impl AbandonedNote {
-    /// The `held` file of this number. A lock belongs to the note's process if it is a hard link to this file.
-    pub(crate) fn held(&self, number: usize) -> PathBuf {
-        held(&self.path, number)
-    }
-
-    /// Removes the note and its `held` files after recovery.
-    pub(crate) fn recovered(self) {
-        for intent in &self.intents {
-            if let Intent::Lock { number, .. } = intent {
-                let _ = own_paths::remove_file(held(&self.path, *number));
-            }
+        if self.is_left {
+            // If this fails, closing the file unlocks it.
+            let _ = self.file.unlock();
+            return;
         }
         let _ = own_paths::remove_file(&self.path);
         tidy_if_free(common_directory_of(&self.path));
     }
-}
-
-/// Whether there are any notes, of any process.
-pub(crate) fn has_notes(common_directory: &Path) -> Result<bool, GitError> {
-    let directory = directory_of(common_directory);
-    match own_paths::read_dir(&directory) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        entries => Ok(entries.doing(|| format!("reading the notes in {}", directory.display()))?.next().is_some()),
-    }
-}
-
-/// The notes of dead processes with at least one intent that is `wanted`. Usually there are none, and reading one
-/// directory shows that.
-pub(crate) fn abandoned_notes(
-    common_directory: &Path,
-    wanted: impl Fn(&Intent) -> bool,
-) -> Result<Vec<AbandonedNote>, GitError> {
-    let directory = directory_of(common_directory);
-    let doing = || format!("reading the notes in {}", directory.display());
-    let entries = match own_paths::read_dir(&directory) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.doing(doing)?,
-    };
-    let mut left = Vec::new();
-    for entry in entries {
-        let path = entry.doing(doing)?.path();
-        let is_note = path.extension().is_some_and(|extension| extension == "note");
-        let is_draft = path.extension().is_some_and(|extension| extension == "draft");
-        if !is_note && !is_draft {
-            continue;
-        }
-        // None if the operation has ended in the meantime.
-        let Some(file) = open_with(&path, Kind::Note, File::options().read(true).write(true))? else { continue };
-        // Unlocked as soon as it is not needed here, so that a search for other intents can take it.
-        let Ok(file) = LockedFile::take(file) else { continue };
-        if !path.exists() {
-            continue;
-        }
-        if is_draft {
-            let _ = own_paths::remove_file(&path);
-            continue;
-        }
-        let mut text = Vec::new();
-        (&*file).read_to_end(&mut text).doing(doing)?;
-        let intents = decode(&text);
-        if intents.is_empty() || intents.iter().any(&wanted) {
-            left.push(AbandonedNote { path, _file: file, intents });
-        }
-    }
-    Ok(left)
 }
 
 /// The canonical path of the common directory, which stays valid when the worktree of `git` is removed.
@@ -217,16 +150,16 @@ pub(crate) fn canonical_common_directory(git: &gix::Repository) -> Result<PathBu
     std::fs::canonicalize(common).doing(|| format!("resolving {}", common.display()))
 }
 
-fn directory_of(common_directory: &Path) -> PathBuf {
+pub(super) fn directory_of(common_directory: &Path) -> PathBuf {
     private_directory(common_directory).join("notes")
 }
 
 /// The common directory that a note is in.
-fn common_directory_of(note: &Path) -> &Path {
+pub(super) fn common_directory_of(note: &Path) -> &Path {
     note.ancestors().nth(3).unwrap_or(note)
 }
 
-fn held(note: &Path, number: usize) -> PathBuf {
+pub(super) fn held(note: &Path, number: usize) -> PathBuf {
     note.with_extension(format!("held{number}"))
 }
 
@@ -239,7 +172,7 @@ pub(crate) fn unique_name() -> String {
 }
 
 /// One line of text: the kind and the fields, separated by tabs.
-fn encode(intent: &Intent) -> Vec<u8> {
+pub(super) fn encode(intent: &Intent) -> Vec<u8> {
     let text = |text: &str| BString::from(text);
     let path = |path: &Path| BString::from(path.as_os_str().as_encoded_bytes());
     let fields = match intent {
@@ -279,7 +212,7 @@ fn encode(intent: &Intent) -> Vec<u8> {
 
 /// The readable lines of a note. A line without its end was being written when the process was killed: what it
 /// announces had not begun.
-fn decode(text: &[u8]) -> Vec<Intent> {
+pub(super) fn decode(text: &[u8]) -> Vec<Intent> {
     let lines = text.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
     lines.filter_map(decode_line).collect()
 }
@@ -324,10 +257,10 @@ fn unescape(field: &[u8]) -> BString {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn intents() -> Vec<Intent> {
+    pub(crate) fn intents() -> Vec<Intent> {
         let id = ObjectId::empty_tree(gix::hash::Kind::Sha1);
         let path = PathBuf::from("/a\tb\\n\nc");
         vec![
@@ -357,31 +290,5 @@ mod tests {
         // Killed while the last line was being written.
         let last = intents().len() - 1;
         assert_eq!(decode(&text[..text.len() - 1]), intents()[..last]);
-    }
-
-    #[test]
-    fn only_a_dead_process_leaves_a_note_behind() {
-        let directory = tempfile::tempdir().unwrap();
-        let note = Note::write(directory.path(), &intents()[..1]).unwrap();
-        note.add(&intents()[3]).unwrap();
-        assert_eq!(abandoned_notes(directory.path(), |_| true).unwrap().len(), 0, "its writer lives");
-        // Closing the file releases the lock, as the end of the process does.
-        let path = note.path.clone();
-        let text = std::fs::read(&path).unwrap();
-        drop(note);
-        assert!(!private_directory(directory.path()).exists());
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        assert_eq!(
-            abandoned_notes(directory.path(), |intent| matches!(intent, Intent::Moving { .. })).unwrap().len(),
-            0
-        );
-        let mut left = abandoned_notes(directory.path(), |_| true).unwrap();
-        assert_eq!(left.len(), 1);
-        assert_eq!(abandoned_notes(directory.path(), |_| true).unwrap().len(), 0, "somebody recovers it already");
-        let left = left.remove(0);
-        assert_eq!(left.intents, [intents()[0].clone(), intents()[3].clone()]);
-        left.recovered();
-        assert!(!private_directory(directory.path()).exists());
     }
 }

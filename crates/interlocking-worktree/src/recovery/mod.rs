@@ -1,5 +1,6 @@
 //! Locks and notes of the operations under way, and recovery after a process was killed.
 
+pub(crate) mod abandoned_notes;
 pub(crate) mod intent_log;
 pub(crate) mod lock_file;
 pub(crate) mod process_lock;

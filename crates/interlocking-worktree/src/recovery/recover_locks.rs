@@ -23,7 +23,8 @@ use crate::{
         own_paths,
     },
     recovery::{
-        intent_log::{AbandonedNote, Intent, abandoned_notes, canonical_common_directory},
+        abandoned_notes::{AbandonedNote, abandoned_notes},
+        intent_log::{Intent, canonical_common_directory},
         lock_file::is_same_file,
         step,
     },
@@ -42,6 +43,7 @@ pub(crate) fn recover_locks_in(git: &gix::Repository, common_directory: &Path) -
     let is_wanted =
         |intent: &Intent| matches!(intent, Intent::Lock { .. } | Intent::Files { .. } | Intent::Moving { .. });
     for note in abandoned_notes(common_directory, is_wanted)? {
+        let note = note?;
         // A process that can write to the repository can forge a note; so a note is only applied to this repository.
         let is_sound = |intent: &Intent| match intent {
             Intent::Lock { lock, .. } => {

@@ -6,9 +6,10 @@ use gix::bstr::ByteSlice as _;
 
 use crate::{
     filesystem::{deletion::delete_tree, own_paths},
-    recovery::{intent_log, recover_locks::recover_locks_in},
     recovery::{
-        intent_log::{Intent, abandoned_notes},
+        abandoned_notes::{abandoned_notes, has_notes},
+        intent_log::Intent,
+        recover_locks::recover_locks_in,
         step,
     },
     repository::registration_lock::RegistrationGuard,
@@ -36,7 +37,7 @@ impl Repository {
     pub(crate) fn lock_registration(&self) -> Result<RegistrationGuard<'_>, GitError> {
         let guard = self.registration().lock()?;
         // Usually there is nothing to recover: one check for both.
-        if intent_log::has_notes(self.common_directory())? {
+        if has_notes(self.common_directory())? {
             self.recover_locks()?;
             self.recover_worktrees()?;
         }
@@ -63,6 +64,7 @@ impl Repository {
         let is_wanted = |intent: &Intent| matches!(intent, Intent::Create { .. } | Intent::Remove { .. });
         let list = self.common_directory().join("worktrees");
         for note in abandoned_notes(self.common_directory(), is_wanted)? {
+            let note = note?;
             for intent in &note.intents {
                 match intent {
                     // A note can be forged: only entries in this repository's own list are touched.
