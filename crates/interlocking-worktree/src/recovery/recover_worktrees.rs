@@ -21,6 +21,7 @@ use crate::{
     untrusted::{
         Refused,
         file::{self, Kind},
+        git_directory,
     },
     values::{
         git_error::{Doing as _, GitError},
@@ -103,7 +104,12 @@ impl Repository {
             for directory in move_to_trash_unnoted(is_linked.then_some(place), git_directory)? {
                 delete_tree(&directory).doing(|| format!("deleting {}", directory.display()))?;
             }
-        } else if is_first_link(place, git_directory) {
+        } else if is_begun(git_directory) {
+            delete_tree(git_directory).doing(|| format!("deleting {}", git_directory.display()))?;
+            // As git does, remove the list when it is empty.
+            let _ = git_directory.parent().map(own_paths::remove_dir);
+        }
+        if is_first_link(place, git_directory) {
             // Before the entry exists, the directory holds only the link.
             let _ = own_paths::remove_file(place.join(".git"));
             let _ = own_paths::remove_dir(place);
@@ -152,15 +158,27 @@ impl Repository {
 }
 
 fn names_place(git_directory: &Path, place: &Path) -> bool {
-    let link = line_of(&git_directory.join("gitdir"));
-    link.is_some_and(|link| link.trim_end() == place.join(".git").as_os_str().as_encoded_bytes())
+    line_of(&git_directory.join("gitdir")).is_some_and(|link| is_path(&link, git_directory, &place.join(".git")))
+}
+
+/// Whether a line is this path, which may be relative to `base`.
+fn is_path(line: &[u8], base: &Path, path: &Path) -> bool {
+    let Ok(named) = git_directory::path_in(line) else { return false };
+    gix::path::normalize(base.join(named).into(), base).is_some_and(|named| named == path)
+}
+
+/// Whether gix was killed while it began the entry, which does not name a place yet.
+fn is_begun(git_directory: &Path) -> bool {
+    let Ok(mut files) = own_paths::read_dir(git_directory) else { return false };
+    let is_first = |name: &std::ffi::OsStr| name == "locked" || name == "gitdir";
+    files.all(|file| file.is_ok_and(|file| is_first(&file.file_name())))
+        && line_of(&git_directory.join("gitdir")).is_none_or(|link| !link.ends_with(b"\n"))
 }
 
 /// Whether a directory's `.git` file names the entry, which may not exist.
 fn is_linked_to(directory: &Path, git_directory: &Path) -> bool {
-    line_of(&directory.join(".git")).is_some_and(|link| {
-        link.trim_end().strip_prefix(b"gitdir: ") == Some(git_directory.as_os_str().as_encoded_bytes())
-    })
+    line_of(&directory.join(".git"))
+        .is_some_and(|link| link.strip_prefix(b"gitdir: ").is_some_and(|link| is_path(link, directory, git_directory)))
 }
 
 /// The contents of a file of one line, if it can be read.
@@ -202,4 +220,65 @@ fn end_removal(path: &Path, away: &Path, git_directory: &Path, unregistered: &Pa
         delete_tree(directory).doing(|| format!("deleting {}", directory.display()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BranchName, Configuration, recovery::intent_log::Note};
+
+    /// What gix leaves if it is killed while it makes a worktree, with relative links or without.
+    #[test]
+    fn what_gix_had_begun_is_undone() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let repository = Repository::init_with(root.join("project"), Configuration::RepositoryOnly).unwrap();
+        let user = repository.main_worktree().unwrap().unwrap();
+        std::fs::write(user.path().join("a"), "a").unwrap();
+        let from = user.commit_all(&crate::Signature::new("Ada", "a@b").unwrap(), "a").unwrap().unwrap();
+        let branch = BranchName::new("one").unwrap();
+        let (place, list) = (root.join("run/one"), repository.common_directory().join("worktrees"));
+        let entry = list.join("one");
+        let absolute = (format!("{}\n", place.join(".git").display()), format!("gitdir: {}\n", entry.display()));
+        let relative =
+            ("../../../../run/one/.git\n".to_owned(), "gitdir: ../../project/.git/worktrees/one\n".to_owned());
+        for (files, (to_place, to_entry)) in (0..=4).flat_map(|files| [(files, &absolute), (files, &relative)]) {
+            std::fs::create_dir_all(&entry).unwrap();
+            std::fs::create_dir_all(&place).unwrap();
+            for (path, contents) in [
+                (entry.join("locked"), "initializing\n"),
+                (entry.join("gitdir"), to_place),
+                (entry.join("commondir"), "../..\n"),
+                (place.join(".git"), to_entry),
+            ]
+            .into_iter()
+            .take(files)
+            {
+                std::fs::write(path, contents).unwrap();
+            }
+            repository.create_branch(&branch, from).unwrap();
+            let create = Intent::Create {
+                place: place.clone(),
+                git_directory: entry.clone(),
+                branch: Some(branch.full_name()),
+                from: from.git(),
+            };
+            Note::write(repository.common_directory(), &[create]).unwrap().leave();
+            repository.recover().unwrap();
+            assert!(!place.exists() && !list.exists(), "after {files} files, {to_place}");
+            assert_eq!(repository.branch_head(&branch).unwrap(), None, "after {files} files, {to_place}");
+        }
+    }
+
+    #[test]
+    fn an_entry_of_another_place_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let entry = directory.path().join("project/.git/worktrees/one");
+        std::fs::create_dir_all(&entry).unwrap();
+        for (link, is_named) in [("/run/one/.git\n", true), ("../../../../run/one/.git\n", false), ("\n", false)] {
+            std::fs::write(entry.join("gitdir"), link).unwrap();
+            assert_eq!(names_place(&entry, Path::new("/run/one")), is_named, "{link}");
+            assert!(!is_begun(&entry), "{link}");
+        }
+    }
 }

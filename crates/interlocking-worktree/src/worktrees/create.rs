@@ -7,9 +7,9 @@ use gix::{ObjectId, worktree::add::Head};
 use crate::{
     checkout::files::problem_in,
     filesystem::own_paths,
+    recovery::{intent_log::Note, step},
     repository::{
         Repository,
-        create_branch::create_branch,
         references::{self, full_name},
     },
     untrusted::program,
@@ -19,7 +19,12 @@ use crate::{
         name::BranchName,
     },
     worktrees::new_worktree::{CreateError, NewHead, missing_parents, resolve, tree_at},
-    worktrees::{make::FileSource, register::is_ordinary, remove::move_to_trash, worktree::Worktree},
+    worktrees::{
+        make::{FileSource, intent},
+        register::{free_name, is_ordinary},
+        remove::move_to_trash,
+        worktree::Worktree,
+    },
 };
 
 impl Repository {
@@ -87,20 +92,15 @@ impl Repository {
         program::check(git, place)?;
         let branch = head.branch();
         let doing = || format!("creating a worktree at {}", place.display());
-        let registration = self.lock_registration()?;
-        self.check_place(place)?;
-        if let NewHead::Existing(branch) = head {
-            self.check_free(branch, from)?;
-        }
         let git_head = match branch {
-            Some(branch) => {
-                if head.new_branch().is_some() {
-                    create_branch(git, branch, from)?;
-                }
-                Head::Attached(full_name(&branch.full_name())?)
-            }
+            Some(branch) => Head::Attached(full_name(&branch.full_name())?),
             None => Head::Detached(from.git()),
         };
+        let registration = self.lock_registration()?;
+        let list = self.common_directory().join("worktrees");
+        // gix chooses the same name.
+        let expected = list.join(free_name(self.common_directory(), place)?);
+        let mut note = self.begin_creation(git, place, &expected, head, from)?;
         let undo_branch = || {
             if let Some(branch) = head.new_branch() {
                 // Created above, and deleted only if it has not moved since.
@@ -117,6 +117,15 @@ impl Repository {
             }
         };
         let git_directory = prepared.repo().git_dir().to_owned();
+        let name = git_directory
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .ok_or_else(|| GitError::new(doing(), "it has no name"))?;
+        if list.join(&name) != expected {
+            // The git program, which does not take the lock, has taken the name in the meantime.
+            note = Note::write(self.common_directory(), &[intent(place, &list.join(&name), head, from)])?;
+        }
+        step::reached("an entry is in git's list");
         // Other threads and processes can register worktrees while the files are written.
         drop(registration);
         let checked_out = prepared.checkout(gix::progress::Discard, &not_interrupted).doing(doing);
@@ -126,9 +135,13 @@ impl Repository {
                 None => None,
                 Some(problem) => {
                     // gix leaves a worktree in which files are missing.
-                    let _guard = self.lock_registration()?;
+                    let error = GitError::new(doing(), problem);
+                    let Ok(_guard) = self.lock_registration() else {
+                        note.leave();
+                        return Err(error.into());
+                    };
                     let _ = move_to_trash(place, &git_directory);
-                    Some(GitError::new(doing(), problem))
+                    Some(error)
                 }
             },
         };
@@ -136,11 +149,7 @@ impl Repository {
             undo_branch();
             return Err(error.into());
         }
-
-        let name = git_directory
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .ok_or_else(|| GitError::new(doing(), "it has no name"))?;
+        step::reached("a worktree is made");
         Ok(Worktree::linked(self.clone(), name, place.to_owned(), branch.cloned()))
     }
 }

@@ -61,35 +61,10 @@ impl Repository {
         };
 
         let registration = self.lock_registration()?;
-        self.check_place(place)?;
-        if let NewHead::Existing(branch) = head {
-            self.check_free(branch, from)?;
-        }
         let name = register::free_name(self.common_directory(), place)?;
         let git_directory = self.common_directory().join("worktrees").join(&name);
-        let new_branch = head.new_branch();
-        let made_branch = new_branch.map(BranchName::full_name);
-        if let Some(branch) = new_branch
-            && let Some(at) = self.branch_head(branch)?
-        {
-            // Checked before the note is written: a process that recovers takes the branch in the note for one that
-            // this creation made.
-            return Err(CreateError::BranchExists { branch: branch.clone(), at });
-        }
-        let _note = Note::write(
-            self.common_directory(),
-            &[Intent::Create {
-                place: place.to_owned(),
-                git_directory: git_directory.clone(),
-                branch: made_branch.clone(),
-                from: from.git(),
-            }],
-        )?;
-        step::reached("a creation is announced");
-        if let Some(branch) = new_branch {
-            create_branch(git, branch, from)?;
-            step::reached("a branch is made");
-        }
+        let made_branch = head.new_branch().map(BranchName::full_name);
+        let note = self.begin_creation(git, place, &git_directory, head, from)?;
         let undo = |files: bool| {
             if files {
                 let _ = move_to_trash(place, &git_directory);
@@ -150,7 +125,10 @@ impl Repository {
             register::finish(&git_directory)
         });
         if let Err(error) = made {
-            let _guard = self.lock_registration()?;
+            let Ok(_guard) = self.lock_registration() else {
+                note.leave();
+                return Err(error.into());
+            };
             undo(true);
             if was_there {
                 let _ = own_paths::create_dir(place);
@@ -159,6 +137,45 @@ impl Repository {
         }
         step::reached("a worktree is made");
         Ok(Worktree::linked(self.clone(), name, place.to_owned(), head.branch().cloned()))
+    }
+
+    /// Checks that a worktree can be made, writes the note, and makes the branch. The caller holds the registration
+    /// lock.
+    pub(crate) fn begin_creation(
+        &self,
+        git: &gix::Repository,
+        place: &Path,
+        git_directory: &Path,
+        head: &NewHead,
+        from: CommitId,
+    ) -> Result<Note, CreateError> {
+        self.check_place(place)?;
+        if let NewHead::Existing(branch) = head {
+            self.check_free(branch, from)?;
+        }
+        if let Some(branch) = head.new_branch()
+            && let Some(at) = self.branch_head(branch)?
+        {
+            // Checked before the note is written: a process that recovers takes the branch in the note for one that
+            // this creation made.
+            return Err(CreateError::BranchExists { branch: branch.clone(), at });
+        }
+        let note = Note::write(self.common_directory(), &[intent(place, git_directory, head, from)])?;
+        step::reached("a creation is announced");
+        if let Some(branch) = head.new_branch() {
+            create_branch(git, branch, from)?;
+            step::reached("a branch is made");
+        }
+        Ok(note)
+    }
+}
+
+pub(crate) fn intent(place: &Path, git_directory: &Path, head: &NewHead, from: CommitId) -> Intent {
+    Intent::Create {
+        place: place.to_owned(),
+        git_directory: git_directory.to_owned(),
+        branch: head.new_branch().map(BranchName::full_name),
+        from: from.git(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Attributes and filters, and a filter that fails halfway.
 
-use interlocking_worktree::{FastForwardError, SwitchError};
+use interlocking_worktree::{Configuration, FastForwardError, Repository, SwitchError};
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, write};
 
@@ -73,4 +73,24 @@ fn a_branch_that_is_left_while_a_commit_is_made_is_no_reason_to_move_another() {
     for name in ["one", "other"] {
         assert_eq!(place.repository.branch_head(&branch(name)).unwrap(), Some(place.main()), "{name}");
     }
+}
+
+/// A filter stands for another program that keeps the list of worktrees from being locked.
+#[test]
+fn a_creation_that_cannot_be_undone_is_undone_by_the_next_operation() {
+    let place = Place::with_files(&[("a.broken", "a\n"), (".gitattributes", "*.broken filter=broken\n")]);
+    let lock = place.project().join(".git/interlocking/registration.lock");
+    let smudge = format!("rm '{0}' && mkdir '{0}' && false", lock.display());
+    place.git(&["config", "filter.broken.smudge", &smudge]);
+    place.git(&["config", "filter.broken.clean", "cat"]);
+    place.git(&["config", "filter.broken.required", "true"]);
+    let repository = Repository::open_with(place.project(), Configuration::RepositoryOnly).unwrap();
+    let at = place.path().join("run/one");
+    let error = repository.create_worktree(&at, branch("one"), place.main()).unwrap_err();
+    assert!(error.to_string().contains("writing files in"), "{error}");
+    std::fs::remove_dir(lock).unwrap();
+    repository.recover().unwrap();
+    assert_eq!(repository.branch_head(&branch("one")).unwrap(), None);
+    assert!(!at.exists() && repository.worktrees().unwrap().is_empty());
+    place.assert_sound();
 }

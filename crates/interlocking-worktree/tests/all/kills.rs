@@ -15,7 +15,7 @@ use crate::{
     processes::start,
 };
 
-const OPERATIONS: [&str; 7] = ["create", "commit", "merge", "forward", "remove", "retire", "recycle"];
+const OPERATIONS: [&str; 8] = ["create", "create-apart", "commit", "merge", "forward", "remove", "retire", "recycle"];
 
 /// Runs one operation in a process of its own, which kills itself at the step that the environment names. Run by
 /// itself, it runs each operation once and checks that it has steps.
@@ -29,7 +29,7 @@ fn victim() {
         return;
     }
     for operation in OPERATIONS {
-        let scene = Scene::new();
+        let scene = Scene::of(operation);
         act(&scene.place.project(), operation, 0).unwrap();
         assert!(interlocking_worktree::reached_steps().len() >= 5, "{operation}");
         scene.assert_recovered(operation);
@@ -74,6 +74,15 @@ impl Scene {
         write(&place.project().join("untracked.txt"), "mine\n");
         write(&place.project().join("debug.log"), "mine\n");
         Self { place }
+    }
+
+    /// The repository in which an operation is tried.
+    fn of(operation: &str) -> Self {
+        let scene = Self::new();
+        if operation == "create-apart" {
+            scene.place.git(&["config", "extensions.worktreeConfig", "true"]);
+        }
+        scene
     }
 
     fn victim(&self, operation: &str, step: usize) -> Child {
@@ -147,7 +156,7 @@ fn act(project: &Path, operation: &str, step: usize) -> Outcome {
     }
     interlocking_worktree::kill_at(step);
     match operation {
-        "create" => drop(repository.create_worktree(run.join("made/one"), branch("made"), side)?),
+        "create" | "create-apart" => drop(repository.create_worktree(run.join("made/one"), branch("made"), side)?),
         "recycle" => drop(pool.create_worktree(run.join("made/one"), branch("made"), side)?),
         "commit" => drop(repository.open_worktree(run.join("work"))?.commit_all(&author(), "new")?),
         "merge" => drop(repository.open_worktree(run.join("work"))?.merge(side, &author(), "merge")?),
@@ -165,7 +174,7 @@ fn is_done(scene: &Scene, operation: &str, before: &Before) -> bool {
     let head = |name: &str| repository.branch_head(&branch(name)).unwrap();
     let run = scene.place.path().join("run");
     match operation {
-        "create" | "recycle" => {
+        "create" | "create-apart" | "recycle" => {
             let is_there = run.join("made/one/a.txt").exists();
             assert_eq!(head("made").is_some(), is_there, "branch and worktree together");
             is_there
@@ -192,7 +201,7 @@ fn at_every_step(operation: &str) {
     let mut steps = 0;
     loop {
         steps += 1;
-        let scene = Scene::new();
+        let scene = Scene::of(operation);
         let head = |name: &str| scene.place.repository.branch_head(&BranchName::new(name).unwrap()).unwrap();
         let before = Before { main: head("main"), work: head("work") };
         let status = scene.victim(operation, steps).wait_with_output().unwrap().status;
@@ -222,6 +231,12 @@ fn at_every_step(operation: &str) {
 #[test]
 fn while_a_worktree_is_made() {
     at_every_step("create");
+}
+
+/// gix makes the worktree, as it does in a repository with sparse checkouts or relative links.
+#[test]
+fn while_a_worktree_with_its_own_configuration_is_made() {
+    at_every_step("create-apart");
 }
 
 #[test]
