@@ -123,9 +123,8 @@
 //! # Limitations
 //!
 //! Nothing is flushed to disk explicitly, so a power failure can lose the last commits. Submodules are kept as they are
-//! and their files are not read: a submodule with another commit checked out is not a change. In a sparse checkout of
-//! the user's, files that are new outside of it are written; `git sparse-checkout reapply` removes them. Not supported,
-//! because gix does not: partial clones, the reftable format, sparse indexes, SHA-256.
+//! and their files are not read: a submodule with another commit checked out is not a change. Not supported, because
+//! gix does not: partial clones, the reftable format, sparse indexes, SHA-256.
 
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests read what they have written"))]
 #[cfg(not(unix))]

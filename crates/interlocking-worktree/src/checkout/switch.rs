@@ -19,7 +19,7 @@ use crate::{
     checkout::{
         discard::discard,
         files::change_files,
-        hidden::{Hidden, hidden},
+        hidden::{Hidden, hidden, leave_out},
         index_between::{Between, between},
     },
     filesystem::{
@@ -165,6 +165,7 @@ impl<'git> Switch<'git> {
                 index.entries_mut()[number].flags |= flags;
             }
         }
+        let new_outside = leave_out(git, &mut index, changed.iter().filter(|path| !is_tracked(path)))?;
         // A submodule's files are not written; only its directory is made.
         let is_moved_submodule = |path: &BStr| {
             let is_one = |index: &gix::index::State| index.entry_by_path(path).is_some_and(is_submodule);
@@ -174,15 +175,18 @@ impl<'git> Switch<'git> {
         if !changes.is_empty() {
             return Err(SwitchError::Dirty { path: root, changes });
         }
-        let is_left_out = |path: &BString| absent.contains(path) && skipped(path.as_bstr()).is_some();
+        let is_left_out =
+            |path: &BString| new_outside.contains(path) || absent.contains(path) && skipped(path.as_bstr()).is_some();
         let is_written = |path: &BString| !is_moved_submodule(path.as_bstr()) && !is_left_out(path);
-        let write: HashSet<BString> = changed.into_iter().filter(is_written).collect();
         let mut delete: Vec<BString> = gone.into_iter().filter(|path| !absent.contains(path)).collect();
         delete.sort();
-        let paths = in_the_way(&root, old, write.iter().filter(|path| !is_tracked(path) || absent.contains(*path)))?;
+        // Also where nothing is written: recovery takes what is at the place of a new file for that file.
+        let is_new = |path: &BString| !is_tracked(path) || absent.contains(path) && is_written(path);
+        let paths = in_the_way(&root, old, changed.iter().filter(|path| is_new(path)))?;
         if !paths.is_empty() {
             return Err(SwitchError::InTheWay { path: root, paths });
         }
+        let write: HashSet<BString> = changed.iter().filter(|path| is_written(path)).cloned().collect();
         let new = gix::index::File::from_state(index, git.index_path());
         Ok(Self { git, root, lock, old: survey.index, new, plan: Plan::Change { write, delete, absent }, new_tree })
     }

@@ -6,7 +6,7 @@
 //!
 //! | what | limit | read by | accepted if |
 //! |---|---|---|---|
-//! | the `.git` file, `gitdir`, `commondir`, `locked`, references, shallow roots | [`file::Kind`] | this crate, by descriptor | a regular file |
+//! | the `.git` file, `gitdir`, `commondir`, `locked`, `info/sparse-checkout`, references, shallow roots | [`file::Kind`] | this crate, by descriptor | a regular file |
 //! | notes of operations under way, and of written files | [`file::Kind`] | this crate, by descriptor | a regular file; the reader decides how far to trust it |
 //! | the index | [`Limits::index`] | this crate, by descriptor ([`index`]; [`known_index`] caches the result of the same bytes) | every path is inside a working tree, in order, once; modes and stages are git's; not split, no sparse directories; extensions are not trusted |
 //! | HEAD, `packed-refs`, `config` and the files that it includes, `info/exclude`, `info/attributes`, `objects/info/alternates` and the directories that it names | [`Limits::references`], [`Limits::configuration`], [`Limits::rules`] | gix, after a check ([`git_directory`]) | regular files within their limit |

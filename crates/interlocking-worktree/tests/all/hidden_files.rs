@@ -53,13 +53,19 @@ fn a_change_that_git_is_told_not_to_look_at_is_not_overwritten() {
             place.repository.fast_forward(&branch("main"), to, from).unwrap();
             assert_eq!(std::fs::read_to_string(place.project().join("changed.txt")).unwrap(), "new\n");
             assert!(!place.project().join("deleted.txt").exists());
+            // As after `git merge`.
+            let kept =
+                if flag == "--skip-worktree" { "S changed.txt\nS other.txt" } else { "H changed.txt\nh other.txt" };
+            assert_eq!(place.git(&["ls-files", "-v"]), kept);
             assert_eq!(place.git(&["status", "--porcelain"]), "", "{flag} {file}");
         }
     }
 }
 
+const SET: &[&str] = &["sparse-checkout", "set", "in"];
+
 /// A sparse checkout of `in`, and the branch `side` with changes inside and outside.
-fn sparse() -> (Place, CommitId) {
+fn sparse(set: &[&str]) -> (Place, CommitId) {
     let place = Place::with_files(&[
         ("in/a.txt", "old\n"),
         ("out/changed.txt", "old\n"),
@@ -68,34 +74,54 @@ fn sparse() -> (Place, CommitId) {
     ]);
     let worktree = place.worktree("side");
     std::fs::remove_file(worktree.path().join("out/deleted.txt")).unwrap();
-    let to = commit_with_git(worktree.path(), &[("in/a.txt", "new\n"), ("out/changed.txt", "new\n")], "side");
-    place.git(&["sparse-checkout", "set", "in"]);
+    let files = ["in/a.txt", "in/new/b.txt", "new.txt", "out/changed.txt", "out/new/b.txt"].map(|file| (file, "new\n"));
+    let to = commit_with_git(worktree.path(), &files, "side");
+    place.git(set);
     (place, to)
 }
 
 /// As with `git merge --ff-only`, which makes the same index.
 #[test]
 fn a_sparse_checkout_stays_sparse() {
-    let (place, to) = sparse();
-    let from = place.main();
-    let by_git = place.path().join("by-git");
-    git_in(place.path(), &["clone", "--quiet", "--branch=side", "project", "by-git"]);
-    git_in(&by_git, &["reset", "--quiet", "--hard", &from.to_string()]);
-    git_in(&by_git, &["sparse-checkout", "set", "in"]);
-    place.repository.fast_forward(&branch("main"), to, from).unwrap();
-    git_in(&by_git, &["merge", "--quiet", "--ff-only", &to.to_string()]);
-    for root in [place.project(), by_git] {
-        assert_eq!(git_in(&root, &["ls-files", "-t"]), "H in/a.txt\nS out/changed.txt\nH top.txt");
-        assert_eq!(std::fs::read_to_string(root.join("in/a.txt")).unwrap(), "new\n");
-        assert!(!root.join("out").exists());
-        assert_eq!(git_in(&root, &["status", "--porcelain"]), "");
+    for set in [SET, &["sparse-checkout", "set", "--no-cone", "in/", "top.txt"]] {
+        let (place, to) = sparse(set);
+        let from = place.main();
+        let by_git = place.path().join("by-git");
+        git_in(place.path(), &["clone", "--quiet", "--branch=side", "project", "by-git"]);
+        git_in(&by_git, &["reset", "--quiet", "--hard", &from.to_string()]);
+        git_in(&by_git, set);
+        place.repository.fast_forward(&branch("main"), to, from).unwrap();
+        git_in(&by_git, &["merge", "--quiet", "--ff-only", &to.to_string()]);
+        let top = if set == SET { "H" } else { "S" };
+        let expected =
+            format!("H in/a.txt\nH in/new/b.txt\n{top} new.txt\nS out/changed.txt\nS out/new/b.txt\nH top.txt");
+        for root in [place.project(), by_git] {
+            assert_eq!(git_in(&root, &["ls-files", "-t"]), expected);
+            assert_eq!(std::fs::read_to_string(root.join("in/a.txt")).unwrap(), "new\n");
+            assert_eq!((root.join("out").exists(), root.join("new.txt").exists()), (false, top == "H"));
+            assert_eq!(git_in(&root, &["status", "--porcelain"]), "");
+        }
+        place.assert_sound();
     }
-    place.assert_sound();
+}
+
+/// What is in the place of a new file is not touched, even if that file would not be written.
+#[test]
+fn an_untracked_file_outside_a_sparse_checkout_is_in_the_way() {
+    let (place, to) = sparse(SET);
+    write(&place.project().join("out/new/b.txt"), "");
+    match place.repository.fast_forward(&branch("main"), to, place.main()).unwrap_err() {
+        FastForwardError::CheckedOut { problem: SwitchError::InTheWay { paths, .. }, .. } => {
+            assert_eq!(paths, [path("out/new/b.txt")]);
+        }
+        other => panic!("{other}"),
+    }
+    assert!(place.project().join("out/new/b.txt").exists());
 }
 
 #[test]
 fn recovery_leaves_a_sparse_checkout_sparse() {
-    let (place, to) = sparse();
+    let (place, to) = sparse(SET);
     let mut step = 0;
     while place.main() != to {
         step += 1;

@@ -320,14 +320,14 @@ fn a_filter_of_the_project_does_not_run_in_an_agents_place() {
         ("filter.x.process", "tools/clean.sh", "tools/clean.sh"),
         ("merge.x.driver", "./tools/clean.sh %O %A %B", "./tools/clean.sh"),
         // Python would import an agent's `argparse.py`.
-        ("filter.x.clean", "python3 -m json.tool", "json.tool"),
+        ("filter.x.clean", "python3 -m base64", "base64"),
     ] {
         place.git(&["config", setting, command]);
         let repository = Repository::open_with(place.project(), Configuration::RepositoryOnly).unwrap();
         let linked = repository.open_worktree(linked.path()).unwrap();
         let WorktreeError::Git(error) = linked.status().unwrap_err() else { panic!("{command}") };
         assert_eq!(refused_program(&error), (setting.to_owned(), word.to_owned()));
-        let remedy = if word == "json.tool" { "write `python3 -I -m …`" } else { "name it by an absolute path" };
+        let remedy = if word == "base64" { "write `python3 -I -m …`" } else { "name it by an absolute path" };
         assert!(error.to_string().contains(remedy), "{error}");
         // A clone gets these settings, too.
         assert!(repository.open_clone(clone.path(), &branch("clone")).is_err());
