@@ -4,7 +4,7 @@ use crate::journal::Encoded;
 use crate::journal::record::By;
 use serde::{Deserialize, Serialize};
 
-/// A letter to a run. The journal keeps it beside the run's records until the run receives it, which is recorded.
+/// A letter to a run. The journal keeps it beside the run's records until the run receives it, which is recorded. Programs make letters: no fields are added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Letter {
     /// A journal accepts one letter per key for each run, and any number of letters without a key.
@@ -37,7 +37,7 @@ pub enum LetterBody {
     Cancel,
 }
 
-/// A letter with its number.
+/// A letter with its number. Journals make these: no fields are added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Posted {
     /// The letter's number, which is higher than that of every earlier letter to the same run.
