@@ -128,7 +128,8 @@ impl LeftoverRun {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => return Self::unlocked(run).map(Some),
             Err(error) => return Err(unusable(path, &error)),
         };
-        let Some(alive) = Alive::alone(file, &path).map_err(|error| unusable(&path, &error))? else { return Ok(None) };
+        let alive = Alive::alone(file, &path).map_err(|error| unusable(path, &error))?;
+        let Some(alive) = alive else { return Ok(None) };
         *run.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner) = Some(alive);
         Self::unlocked(run).map(Some)
     }
