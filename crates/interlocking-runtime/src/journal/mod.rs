@@ -3,7 +3,7 @@
 //! The records are enough to rebuild the run's state: [`Run::resume`](crate::Run::resume) replays them in order through a new
 //! [`Frontier`](interlocking_core::frontier::Frontier).
 //!
-//! - [`record`]: the entries, and [`payload`]: their payloads, by value or by digest.
+//! - [`record`]: the entries, [`node_outcome`]: what one execution did, and [`payload`]: their payloads, by value or by digest.
 //! - [`letter`]: what other programs send to a run.
 //! - [`error`]: errors of a journal.
 //! - [`MemoryJournal`]: a journal that lives as long as the process.
@@ -25,6 +25,7 @@ pub(crate) mod rules;
 pub(crate) mod stored_token;
 
 pub mod record;
+pub mod node_outcome;
 pub mod payload;
 pub mod letter;
 pub mod error;
@@ -43,10 +44,9 @@ use interlocking_core::run_id::RunId;
 pub use error::JournalError;
 pub use letter::{Letter, LetterBody, Posted};
 pub use memory::MemoryJournal;
+pub use node_outcome::{AddedItems, ItemRecord, MemoryRecord, MessageRecord, NodeOutcome, TokenRecord};
 pub use payload::{Digest, Encoded, RecordedPayload};
-pub use record::{
-    AddedItems, By, Entry, ItemRecord, MemoryRecord, MessageRecord, NodeOutcome, Origin, Record, TokenRecord, ending,
-};
+pub use record::{By, Entry, Origin, Record, ending};
 pub use run_summary::RunSummary;
 
 /// Stores the records of runs.
