@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::command::{self, Origin};
+use super::event::Stats;
 use super::home::{CallHome, Home};
 use super::progress::Progress;
 use super::record::Mark;
@@ -34,7 +35,11 @@ const LONGEST_PROMPT: usize = 8 * 1024 * 1024;
 
 impl<'a> Call<'a> {
     /// Writes the files that the program reads.
-    pub(super) fn prepare(settings: &GeminiSettings, key: Secret, turn: &'a Turn) -> Result<Self, AgentErrorKind> {
+    pub(super) async fn prepare(
+        settings: &GeminiSettings,
+        key: Secret,
+        turn: &'a Turn,
+    ) -> Result<Self, AgentErrorKind> {
         let home = Home::open(settings, turn.role.as_deref(), turn.session.origin())?;
         match &turn.workspace {
             Some(workspace) if !settings.workspace_settings => refuse_settings(workspace, TRUST)?,
@@ -44,7 +49,7 @@ impl<'a> Call<'a> {
         let file = match &turn.session {
             SessionOp::StartFresh(_) => None,
             SessionOp::ContinueFrom(session) | SessionOp::ForkFrom { parent: session, .. } => {
-                Some(known(&home, session)?)
+                Some(known(&home, session).await?)
             }
         };
         let origin = match (&turn.session, &file) {
@@ -78,7 +83,7 @@ impl<'a> Call<'a> {
         // The program has no command to stop a turn.
         let timeouts = StopTimeouts::DEFAULT;
         let called = run_protocol(self.invocation.clone(), &mut progress, context, &self.limits, &timeouts).await;
-        let usage = self.usage(&progress);
+        let usage = self.usage(&progress).await;
         let outcome = called.and_then(|called| self.outcome(&mut progress, called));
         match (outcome, progress.session.take()) {
             (Ok(text), Some(session)) => {
@@ -96,9 +101,12 @@ impl<'a> Call<'a> {
     }
 
     /// What the call used up. The program does not report prices, and reports nothing if it is stopped.
-    fn usage(&self, progress: &Progress<'_>) -> Usage {
-        let recorded = || self.mark.used_since(&self.home.session_file(progress.session.as_ref()?)?).ok();
-        let stats = progress.end.as_ref().and_then(|end| end.stats).or_else(recorded).unwrap_or_default();
+    async fn usage(&self, progress: &Progress<'_>) -> Usage {
+        let reported = progress.end.as_ref().and_then(|end| end.stats);
+        let stats = match reported {
+            Some(stats) => stats,
+            None => self.recorded(progress.session.clone()).await.unwrap_or_default(),
+        };
         Usage {
             calls: 1,
             input_tokens: stats.input_tokens,
@@ -106,6 +114,12 @@ impl<'a> Call<'a> {
             unpriced_calls: 1,
             ..Usage::default()
         }
+    }
+
+    async fn recorded(&self, session: Option<SessionId>) -> Option<Stats> {
+        let (home, mark, session) = (self.home.clone(), self.mark.clone(), session?);
+        let reading = tokio::task::spawn_blocking(move || mark.used_since(&home.session_file(&session)?).ok());
+        reading.await.ok().flatten()
     }
 
     /// The last text of a turn that ended well.
@@ -130,8 +144,10 @@ impl<'a> Call<'a> {
 }
 
 /// The file of a session that must exist.
-fn known(home: &Home, session: &SessionId) -> Result<std::path::PathBuf, AgentErrorKind> {
-    home.session_file(session).ok_or_else(|| SessionError::Unknown { session: session.clone() }.into())
+async fn known(home: &Home, session: &SessionId) -> Result<std::path::PathBuf, AgentErrorKind> {
+    let (home, id) = (home.clone(), session.clone());
+    let file = tokio::task::spawn_blocking(move || home.session_file(&id)).await.ok().flatten();
+    file.ok_or_else(|| SessionError::Unknown { session: session.clone() }.into())
 }
 
 /// The prompt for the program.

@@ -20,7 +20,7 @@ use crate::sessions::session::SessionId;
 use crate::sessions::state_directory::make_unlinked;
 
 /// The directory in which sessions are kept.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Home {
     path: PathBuf,
     /// The directory that contains the homes of all roles.
@@ -110,7 +110,7 @@ impl Home {
         make().map_err(|error| configuration(format!("no home can be made in {}: {error}", self.path.display())))
     }
 
-    /// The file of a session, whatever workspace it began in.
+    /// The file of a session, whatever workspace it began in. Reads files of any length.
     pub(super) fn session_file(&self, session: &SessionId) -> Option<PathBuf> {
         session_file(&self.path, session)
     }

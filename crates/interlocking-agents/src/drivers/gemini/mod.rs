@@ -150,6 +150,6 @@ impl Agent for Gemini {
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
         self.permitted()?;
-        Call::prepare(&self.settings, self.key()?, turn)?.make(context).await
+        Call::prepare(&self.settings, self.key()?, turn).await?.make(context).await
     }
 }
