@@ -59,10 +59,10 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, io: &mut Io) -> Result<E
     }
     let report = cleanup.run(&root)?;
     for warning in &report.warnings {
-        io.tell(&format!("warning: {warning}"));
+        io.tell(&on_one_line(&format!("warning: {warning}")));
     }
     for failure in &report.failures {
-        io.tell(&format!("error: {failure}"));
+        io.tell(&on_one_line(&format!("error: {failure}")));
     }
     let mut checks = Vec::new();
     for command in arguments.checks {
@@ -107,12 +107,18 @@ fn passes(root: &Path, command: &str, io: &mut Io) -> bool {
     output.status.success()
 }
 
+/// The text with its line breaks escaped: one in a file's name would begin a line that looks like another result.
+fn on_one_line(text: &str) -> String {
+    text.replace('\n', "\\u000a")
+}
+
 fn listed(report: &CleanupReport) -> String {
     let mut text = String::new();
     for file in &report.files {
+        let path = on_one_line(&file.path.display().to_string());
         for block in &file.blocks {
             let last = block.line + block.lines - 1;
-            let _ = writeln!(text, "{}:{}-{last}", file.path.display(), block.line);
+            let _ = writeln!(text, "{path}:{}-{last}", block.line);
         }
     }
     let CleanupReport { markers_removed: markers, lines_removed: lines, files_modified: files, .. } = report;

@@ -30,3 +30,12 @@ fn nothing_that_steers_a_terminal_is_printed() {
     assert_eq!(shown["description"], "\u{1b}[2J\u{9b}2J\r\u{8}\u{202e}mar", "as data it is what it was");
     assert!(project.call(&["protocol", "x"]).stdout.contains(r"\u001b[2J\u009b2J\u000d\u0008\u202emar"));
 }
+
+#[test]
+fn a_line_break_in_a_files_name_begins_no_line() {
+    let project = Project::repository();
+    project.write("a\nb.rs", "// [DEBUG-TEMP]\nlog();\n");
+    let called = project.call(&["plan", "cleanup-debug-logs"]);
+    assert_eq!(called.stdout, "a\\u000ab.rs:1-2\nremoved: 1 markers, 2 lines, in 1 files\n");
+    assert!(called.stderr.starts_with("warning: a\\u000ab.rs:1: no blank line") && called.stderr.lines().count() == 1);
+}
