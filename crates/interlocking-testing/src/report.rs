@@ -12,7 +12,7 @@ use crate::choices::Choices;
 use crate::play::Ending;
 use crate::recorder::event_nodes;
 use crate::route::{Route, RouteIndex, Routes};
-use crate::search::POINTS;
+use crate::search::MOST_POINTS;
 
 /// The routes of a graph that were taken, with the choices that lead there, and those that were not, with how close a
 /// run came and what to do. Displays as text.
@@ -255,7 +255,7 @@ impl fmt::Display for Report {
             0 if self.is_cut => writeln!(
                 f,
                 ", and nothing is left to be tried \
-                 (a run that is given up is varied at its first {POINTS} choices only)"
+                 (a run that is given up is varied at its first {MOST_POINTS} choices only)"
             )?,
             0 => writeln!(f, ", and nothing is left to be tried")?,
             left => writeln!(f, "; {left} were left to be tried (`.with_runs(…)`)")?,

@@ -12,7 +12,7 @@
 //! Candidates from whose node the table has no path to such a route come after all others. They may lead there too: the
 //! node may run in a child of the same graph, or set what a concurrent node reads.
 //!
-//! A run that is given up may have any number of points. Only its first [`POINTS`] are varied.
+//! A run that is given up may have any number of points. Only its first [`MOST_POINTS`] are varied.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ struct Tried {
 type Rank = (bool, u8, usize, usize, usize);
 
 /// At how many points a run that is given up is varied.
-pub(crate) const POINTS: usize = 100;
+pub(crate) const MOST_POINTS: usize = 100;
 
 struct Search<'r> {
     routes: &'r Routes,
@@ -124,7 +124,7 @@ impl Search<'_> {
             self.report.failed.entry(node).or_default().push(message);
         }
         self.report.bounds.extend(seen.bounds);
-        let varied = if ending == Ending::CutOff { points.len().min(POINTS) } else { points.len() };
+        let varied = if ending == Ending::CutOff { points.len().min(MOST_POINTS) } else { points.len() };
         self.report.is_cut |= points[varied..].iter().any(|point| point.options.len() > 1);
         if ending.is_broken() {
             let known = self.report.broken.iter().any(|broken| broken.ending.to_string() == ending.to_string());

@@ -105,6 +105,25 @@ impl Checkout<'_> {
         self.commit_since(None, message.into()).await
     }
 
+    /// Like [`commit`](Self::commit), without the git repositories inside the workspace, which cannot be committed: they stay as
+    /// they are, and their paths are returned. If there are any, commits that an agent has made by itself stay commits of
+    /// their own.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit), but not because of a nested repository.
+    pub async fn commit_beside_repositories(
+        &mut self,
+        message: impl Into<String>,
+    ) -> Result<Vec<RepositoryPath>, GitWorkspacesError> {
+        let message = message.into();
+        let (committed, nested) = self.on(move |run, name| run.commit_beside_repositories(name, &message)).await?;
+        if let Some(to) = committed {
+            self.moved(Ok(to))?;
+        }
+        Ok(nested)
+    }
+
     /// Like [`commit`](Self::commit), as one commit on top of [`base`](Self::base): earlier commits are folded in, too.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
-use interlocking_worktree::{CommitId, Signature, Worktree};
+use interlocking_worktree::{CommitError, CommitId, FileChange, RepositoryPath, Signature, Worktree};
 
 impl GitRun {
     /// Commits, as one commit, what differs in a workspace from `since`, or from its recorded commit if `since` is
@@ -22,6 +22,25 @@ impl GitRun {
         self.fetch_clone(name, &worktree, since)?;
         self.moved(name, committed.unwrap_or(since));
         Ok(committed)
+    }
+
+    /// Like [`commit`](Self::commit), without the git repositories inside the workspace, whose paths are returned. If there
+    /// are any, the commits that an agent has made by itself are adopted instead of folded in.
+    pub(crate) fn commit_beside_repositories(
+        &self,
+        name: &str,
+        message: &str,
+    ) -> Result<(Option<CommitId>, Vec<RepositoryPath>), GitWorkspacesError> {
+        let nested = match self.commit(name, None, message) {
+            Err(GitWorkspacesError::Commit(CommitError::NestedRepository { paths })) => paths,
+            committed => return Ok((committed?, Vec::new())),
+        };
+        let (worktree, at) = self.writable(name)?;
+        let is_outside = |path: &&RepositoryPath| !nested.iter().any(|nested| path.is_in(nested));
+        let changes = worktree.diff_since(at)?;
+        let rest: Vec<_> = changes.iter().flat_map(FileChange::touched).filter(is_outside).cloned().collect();
+        worktree.commit_paths(&rest, &self.author()?, message)?;
+        Ok((Some(self.adopt(name)?), nested))
     }
 
     /// Adopts the commits that an agent has made by itself, unchanged.

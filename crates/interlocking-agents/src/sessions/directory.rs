@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use super::Place;
 use super::error::{SessionError, SessionUse};
-use super::opened::Opened;
+use super::open_directory::OpenDirectory;
 use crate::sessions::locked::Locked;
 use crate::sessions::session::SessionId;
 
@@ -43,7 +43,8 @@ impl Directory {
     pub(super) fn begin(&self, session: &SessionId, wanted: SessionUse) -> Result<Locked, SessionError> {
         let name = lock_name(session);
         let unreadable = |error| self.unreadable(session, &name, &error);
-        let file = Opened::make(&self.path).and_then(|directory| directory.file_or_new(&name)).map_err(unreadable)?;
+        let file =
+            OpenDirectory::make(&self.path).and_then(|directory| directory.file_or_new(&name)).map_err(unreadable)?;
         match lock(&file, wanted) {
             Ok(()) => {
                 let locked = Locked(file);
@@ -66,7 +67,7 @@ impl Directory {
 
     pub(super) fn place(&self, session: &SessionId) -> Result<Option<Place>, SessionError> {
         let name = place_name(session);
-        match Opened::open(&self.path).and_then(|directory| directory.read(&name, LONGEST_PLACE)) {
+        match OpenDirectory::open(&self.path).and_then(|directory| directory.read(&name, LONGEST_PLACE)) {
             // A crash of the machine can leave an empty file.
             Ok(contents) if contents.is_empty() => Ok(None),
             Ok(contents) => match parse(&contents) {
@@ -86,7 +87,7 @@ impl Directory {
     pub(super) fn record_workspace(&self, session: &SessionId, place: &Place) -> Result<(), SessionError> {
         let name = place_name(session);
         let write = || -> io::Result<()> {
-            let directory = Opened::make(&self.path)?;
+            let directory = OpenDirectory::make(&self.path)?;
             let length = directory.length(&name)?;
             if length.is_some_and(|length| length > 0) {
                 return Ok(());

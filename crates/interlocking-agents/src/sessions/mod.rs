@@ -8,7 +8,7 @@ pub(crate) mod state_directory;
 mod directory;
 mod error;
 mod memory;
-mod opened;
+mod open_directory;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

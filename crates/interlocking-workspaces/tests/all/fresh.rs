@@ -6,7 +6,7 @@ use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
 use interlocking::runtime::{Journal, MemoryJournal, Workspaces};
 use interlocking::workspaces::{Checkout, FreshCheckout, GitWorkspacesError};
-use interlocking::worktree::{BranchName, CommitId, Keep, RepositoryPath};
+use interlocking::worktree::{BranchName, CommitId, Configuration, Keep, Repository, RepositoryPath};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -102,10 +102,21 @@ impl LLMHandler<trial::clone> for Cloned {
         Ok((WorkPrompt, SessionOp::StartFresh(Slug::new("work")?)))
     }
     async fn after(&self, first: CommitId, _: Reply<bool>, cx: &mut Cx<'_, trial::clone>) -> Route<trial::clone> {
+        let repository = cx.repository()?;
         let mut worktree = cx.worktree().await?;
         let commit = examined(&mut worktree, &self.0).await?;
         let marked = worktree.commit_empty("Marked").await?;
-        assert_eq!(cx.repository()?.commit(marked)?.parents, [commit], "it has come back");
+        assert_eq!(repository.commit(marked)?.parents, [commit], "it has come back");
+
+        // A repository in it stays beside the commit.
+        let nested = worktree.path().join("nested");
+        Repository::init_with(&nested, Configuration::RepositoryOnly)?;
+        worktree.write_file(&path("beside.rs"), "beside\n").await?;
+        assert!(worktree.commit("All").await.is_err());
+        assert_eq!(worktree.commit_beside_repositories("Beside").await?, [path("nested")]);
+        let changes = repository.diff(marked, worktree.head())?;
+        assert_eq!(changes.iter().flat_map(|change| change.touched()).collect::<Vec<_>>(), [&path("beside.rs")]);
+        std::fs::remove_dir_all(nested)?;
         goto!(cx, trial::look, first)
     }
 }

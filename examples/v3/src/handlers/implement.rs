@@ -18,8 +18,8 @@ use crate::types::tdd::ReviewInput;
 use crate::workbench::Workbench;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
-use interlocking::workspaces::{Checkout, GitWorkspacesError, changed_paths, in_repository};
-use interlocking::worktree::{CommitError, CommitId, FileChange, Repository, RepositoryPath, Signature};
+use interlocking::workspaces::{Checkout, changed_paths, in_repository};
+use interlocking::worktree::CommitId;
 
 impl LLMHandler<v3::implement> for Implement {
     async fn before<'a>(&'a self, input: &'a ImplInput, cx: &mut Cx<'_, v3::implement>) -> Ask<ImplPrompt<'a>> {
@@ -45,10 +45,9 @@ impl LLMHandler<v3::implement> for Implement {
         match reply.output {
             ImplExit::TestsPassed(result) => self.passed(input, result, cx).await,
             ImplExit::RequestRetry(retry) => {
-                let repository = cx.repository()?;
                 let mut tree = cx.worktree().await?;
                 let before = tree.head();
-                let nested = keep_unfinished(&mut tree, repository, &input).await?;
+                let nested = keep_unfinished(&mut tree, &input).await?;
                 let tip = tree.head();
                 let refused = refused(&self.0, &input, (before, tip), cx).await?;
                 let made_progress = tip != before && refused.is_empty();
@@ -120,13 +119,12 @@ impl Implement {
         result: &ImplResult,
         cx: &mut Cx<'_, v3::implement>,
     ) -> Result<(Vec<String>, Vec<Violation>), NodeError> {
-        let repository = cx.repository()?;
         let mut tree = cx.worktree().await?;
         let claim = committed(&mut tree, result.commit_hash, true).await?;
         let mut violations = claim.violations;
         let is_left = |violation: &mut Violation| matches!(violation, Violation::Uncommitted { .. });
         let left = violations.extract_if(.., is_left).next();
-        let nested = if left.is_some() { keep_unfinished(&mut tree, repository, input).await? } else { Vec::new() };
+        let nested = if left.is_some() { keep_unfinished(&mut tree, input).await? } else { Vec::new() };
         let tip = tree.head();
         drop(tree);
         let refused = refused(&self.0, input, (claim.before, tip), cx).await?;
@@ -144,29 +142,10 @@ impl Implement {
     }
 }
 
-/// Commits unfinished work for the next attempt, because the branch may be rebased meanwhile. Git repositories in the workspace
-/// cannot be committed: they stay, everything else is committed, and their paths are returned.
-async fn keep_unfinished(
-    tree: &mut Checkout<'_>,
-    repository: Repository,
-    input: &ImplInput,
-) -> Result<Vec<String>, NodeError> {
-    let message = format!("{}: unfinished", input.spec.id);
-    let nested = match tree.commit(message.clone()).await {
-        Ok(_) => return Ok(Vec::new()),
-        Err(GitWorkspacesError::Commit(CommitError::NestedRepository { paths })) => paths,
-        Err(error) => return Err(error.into()),
-    };
-    let changes = tree.diff_since(tree.head()).await?;
-    let is_outside = |path: &&RepositoryPath| !nested.iter().any(|nested| path.is_in(nested));
-    let rest: Vec<_> = changes.iter().flat_map(FileChange::touched).filter(is_outside).cloned().collect();
-    let place = tree.path().to_owned();
-    let commit = in_repository(repository, move |repository| {
-        let author = Signature::new("interlocking", "interlocking@localhost")?;
-        Ok(repository.open_worktree(&place)?.commit_paths(&rest, &author, &message)?)
-    });
-    commit.await?;
-    tree.adopt_commits().await?;
+/// Commits unfinished work for the next attempt, because the branch may be rebased meanwhile. The paths of git repositories in the
+/// workspace, which cannot be committed, are returned.
+async fn keep_unfinished(tree: &mut Checkout<'_>, input: &ImplInput) -> Result<Vec<String>, NodeError> {
+    let nested = tree.commit_beside_repositories(format!("{}: unfinished", input.spec.id)).await?;
     Ok(nested.iter().map(|path| path.to_text().into_owned()).collect())
 }
 

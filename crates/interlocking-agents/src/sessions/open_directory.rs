@@ -17,9 +17,9 @@ const INCOMPLETE: &str = ".place-";
 
 /// An opened directory. Its files are found by their names in it, and links are not followed.
 #[derive(Debug)]
-pub(super) struct Opened(#[cfg(unix)] File, #[cfg(not(unix))] std::path::PathBuf);
+pub(super) struct OpenDirectory(#[cfg(unix)] File, #[cfg(not(unix))] std::path::PathBuf);
 
-impl Opened {
+impl OpenDirectory {
     /// Opens a directory, which is created if it does not exist.
     pub(super) fn make(path: &Path) -> io::Result<Self> {
         match Self::open(path) {
@@ -60,7 +60,7 @@ impl Opened {
 }
 
 #[cfg(unix)]
-impl Opened {
+impl OpenDirectory {
     /// Opens a directory that exists.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         crate::sessions::state_directory::open_unlinked(path).map(Self)
@@ -94,7 +94,7 @@ impl Opened {
 }
 
 #[cfg(not(unix))]
-impl Opened {
+impl OpenDirectory {
     /// Opens a directory that exists.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         crate::sessions::state_directory::refuse_link(path)?;
