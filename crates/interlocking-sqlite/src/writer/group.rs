@@ -93,3 +93,37 @@ impl Request {
         matches!(self.job, Job::Remove(_) | Job::Prune(_))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retention::Retention;
+    use std::sync::mpsc::channel;
+
+    fn claim(number: usize) -> Request {
+        Request { job: Job::Claim(format!("run-{number}").parse().unwrap(), 1), reply: None }
+    }
+
+    #[test]
+    fn all_that_wait_are_one_group() {
+        let (sender, requests) = channel();
+        (0..MOST + 100).for_each(|number| sender.send(claim(number)).unwrap());
+        let mut gathering = Gathering::new(requests);
+        assert_eq!(gathering.next(None).unwrap().len(), MOST);
+        assert_eq!(gathering.next(None).unwrap().len(), 100);
+        drop(sender);
+        assert!(gathering.next(None).is_none());
+    }
+
+    #[test]
+    fn what_takes_long_is_a_group_of_its_own() {
+        let (sender, requests) = channel();
+        sender.send(claim(1)).unwrap();
+        sender.send(Request { job: Job::Prune(Retention::default()), reply: None }).unwrap();
+        sender.send(claim(2)).unwrap();
+        sender.send(claim(3)).unwrap();
+        let mut gathering = Gathering::new(requests);
+        let groups = [(); 3].map(|()| gathering.next(None).unwrap().len());
+        assert_eq!(groups, [1, 1, 2]);
+    }
+}
