@@ -94,8 +94,8 @@ pub(crate) async fn execute<G: Graph>(
 ) -> Result<Exit, CommandError> {
     let console = start.console.clone();
     let Prepared { run, finish } = prepared;
-    let report = match report(invocation, start, run, entry).await {
-        Ok(report) => report,
+    let (report, has_all_events) = match report(invocation, start, run, entry).await {
+        Ok(reported) => reported,
         Err(error) => {
             if let Err(also) = finish(None).await {
                 also.tell(&console, invocation.arguments.common.json);
@@ -108,7 +108,13 @@ pub(crate) async fn execute<G: Graph>(
         let ending = finish(Some(report)).await?;
         let (line, json) = output?;
         match ending {
-            Some(ending) => json.print(invocation, &console, ending, line),
+            Some(mut ending) => {
+                // Any other code says what the run needs next.
+                if !has_all_events && ending.exit == Exit::Done {
+                    ending.exit = Exit::Output;
+                }
+                json.print(invocation, &console, ending, line)
+            }
             None => Ok(Exit::Failed),
         }
     };
@@ -124,7 +130,7 @@ async fn report<G: Graph>(
     start: Start,
     run: Run<G>,
     entry: Option<G::Entry>,
-) -> Result<Report<G::Output>, CommandError> {
+) -> Result<(Report<G::Output>, bool), CommandError> {
     let ExecuteArguments { common, budgets, stay, accept_weaker_isolation, quiet, events, .. } = &invocation.arguments;
     let console = start.console;
     let watching = Watch {
@@ -168,15 +174,19 @@ async fn report<G: Graph>(
         }
     };
     let (report, recorded) = tokio::join!(running, watch(&console, stream, watching, record.as_mut()));
+    let has_all_events = recorded.is_ok();
     if let (Some(path), Err(error)) = (events, recorded) {
-        console.line(Style::Bad, &format!("{}: {error}; not every event was written", path.display()));
+        let error = CommandError::new(format!("{error}; not every event was written"));
+        error.at(path.display().to_string()).with_exit(Exit::Output).tell(&console, common.json);
     }
     if let (Some(path), Some(record), Err(_)) = (events, record, &report)
         && let Err(error) = record.abandon()
     {
-        console.line(Style::Bad, &format!("{}: {error}", path.display()));
+        CommandError::from(error).at(path.display().to_string()).tell(&console, common.json);
     }
-    report.map_err(if invocation.binds_roles { CommandError::of_roles } else { CommandError::of_start })
+    let report =
+        report.map_err(if invocation.binds_roles { CommandError::of_roles } else { CommandError::of_start })?;
+    Ok((report, has_all_events))
 }
 
 /// A report as the JSON object that `run --json` and `resume --json` print; the program's `result` and `exit` are added to it.

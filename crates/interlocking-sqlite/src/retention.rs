@@ -1,6 +1,7 @@
 //! Which runs to remove, and which were removed.
 
 use interlocking_core::run_id::RunId;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Selects the runs to remove: those that meet every given condition. Without a condition, no run is removed.
@@ -14,6 +15,7 @@ pub struct Retention {
     pub(crate) older_than: Option<Duration>,
     pub(crate) keep_last: Option<usize>,
     pub(crate) include_unfinished: bool,
+    pub(crate) claimed: BTreeSet<RunId>,
 }
 
 /// What was removed.
@@ -47,6 +49,13 @@ impl Retention {
     /// Also selects runs that have not ended and that no process executes. Once removed, they cannot be resumed.
     pub fn include_unfinished(mut self) -> Self {
         self.include_unfinished = true;
+        self
+    }
+
+    /// Treats these runs, which the caller has claimed with the journal that removes them, as runs that are not executed: no
+    /// process takes them up before they are removed. A run whose claim another process has taken over is not removed.
+    pub fn claimed_by_caller(mut self, runs: impl IntoIterator<Item = RunId>) -> Self {
+        self.claimed.extend(runs);
         self
     }
 }

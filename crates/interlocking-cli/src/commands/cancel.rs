@@ -9,8 +9,8 @@ use crate::start::Start;
 use clap::Args;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::CancelToken;
-use interlocking_runtime::journal::Journal;
 use interlocking_runtime::journal::stop::{Stop, stop};
+use interlocking_runtime::journal::{Journal, JournalError};
 use std::sync::Arc;
 
 #[derive(Debug, Args)]
@@ -38,7 +38,8 @@ pub(crate) async fn cancel(
     {
         return Err(CommandError::new(format!("run `{run}` is {ended}: there is nothing to cancel")));
     }
-    common.print(console, &stopped, String::new)?;
+    // A closed output keeps nothing from being cleared up.
+    let printed = common.print(console, &stopped, String::new).map(|()| Exit::Done);
     if !common.json {
         let line = match &stopped {
             Stop::Cancelled { runs } if runs.len() > 1 => {
@@ -47,16 +48,20 @@ pub(crate) async fn cancel(
             Stop::Cancelled { .. } => format!("{run} is cancelled"),
             Stop::Asked { holder } => format!("{holder}, which executes {run}, was asked to cancel it"),
             Stop::HadEnded { .. } => format!("{run} was cancelled before"),
-            other => format!("{run}: {other:?}"),
+            _ => format!("`{name} show {run}` tells what became of {run}"),
         };
         console.line(Style::Good, &line);
     }
-    // A process that has resumed the run in the meantime holds its claim, and clears up itself.
-    if let (Stop::Cancelled { .. }, Ok(_claim)) = (&stopped, journal.claim(&run).await) {
+    if let Stop::Cancelled { .. } = &stopped {
+        let _claim = match journal.claim(&run).await {
+            // A process that has resumed the run in the meantime clears up itself.
+            Err(JournalError::Held { .. }) => return printed,
+            claimed => claimed.map_err(CommandError::of_journal)?,
+        };
         let again = format!("`{name} resume {run}{}` tries that again", common.journal.words());
         let (directory, _) = common.journal.directory();
         let start = Start::of_clean_up(name, run, journal, directory, (console, cancel));
-        clean_up(start).await.map_err(|error| error.with_exit(Exit::Failed).remedy(again))?;
+        clean_up(start).await.map_err(|error| error.with_exit(Exit::Output).remedy(again))?;
     }
-    Ok(Exit::Done)
+    printed
 }

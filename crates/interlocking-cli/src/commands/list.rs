@@ -112,6 +112,6 @@ pub(crate) fn origin_words(origin: &Origin) -> String {
             format!("child {key}{number} of {parent} at {node}.{visit}{attempt}")
         }
         Origin::Fork { of, records } => format!("fork of {of} after {}", crate::text::count(*records, "record")),
-        other => format!("from elsewhere: {other:?}"),
+        _ => "from elsewhere".to_owned(),
     }
 }

@@ -10,10 +10,10 @@ use crate::text::count;
 use clap::Args;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::CancelToken;
-use interlocking_runtime::journal::Journal;
+use interlocking_runtime::journal::{Claim, Journal};
 use interlocking_sqlite::Retention;
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,14 +65,20 @@ pub(crate) async fn prune(
     }
     let journal = Arc::new(common.journal.open()?);
     let (mut exit, mut cleared) = (Exit::Done, BTreeSet::new());
-    let mut clear = async |runs: &[RunId]| {
+    let mut clear = async |runs: &[RunId], claims: &BTreeMap<RunId, Claim>| {
         let (directory, _) = common.journal.directory();
         for run in runs {
             if cleared.contains(run) {
                 continue;
             }
-            // A run that a process has taken up in the meantime is not removed.
-            let Ok(_claim) = journal.claim(run).await else { continue };
+            let _claim = match claims.contains_key(run) {
+                true => None,
+                false => match journal.claim(run).await {
+                    Ok(claim) => Some(claim),
+                    // A process executes another run of that name.
+                    Err(_) => continue,
+                },
+            };
             let start = Start::of_clean_up(name, run.clone(), journal.clone(), directory.clone(), (console, cancel));
             if let Err(error) = clean_up(start).await {
                 // The run is removed all the same: what is in its way may stay there for good.
@@ -85,10 +91,21 @@ pub(crate) async fn prune(
     };
     let mut pruned = journal.would_prune(retention.clone()).await.map_err(CommandError::of_journal)?;
     if !dry_run {
-        clear(&pruned.runs).await;
+        // Held until the runs are removed, so that no process takes up one whose worktrees are gone.
+        let mut claims = BTreeMap::new();
+        for run in pruned.runs {
+            if let Ok(claim) = journal.claim(&run).await {
+                claims.insert(run, claim);
+            }
+        }
+        let retention = retention.claimed_by_caller(claims.keys().cloned());
+        // Without those that a process took up before they were claimed.
+        pruned = journal.would_prune(retention.clone()).await.map_err(CommandError::of_journal)?;
+        pruned.runs.retain(|run| claims.contains_key(run));
+        clear(&pruned.runs, &claims).await;
         pruned = journal.prune(retention).await.map_err(CommandError::of_journal)?;
         // Those that have come to fulfil the conditions in the meantime.
-        clear(&pruned.runs).await;
+        clear(&pruned.runs, &claims).await;
     }
     let told = json!({ "runs": pruned.runs, "dry_run": dry_run });
     common.print(console, &told, || pruned.runs.iter().map(|run| format!("{run}\n")).collect())?;

@@ -201,7 +201,7 @@ fn letter_words(letter: &WaitingLetter) -> String {
         LetterBody::Answer { to, .. } => format!("an answer to {to}"),
         LetterBody::Message { node, .. } => format!("a message for {node}"),
         LetterBody::Cancel => "a request to cancel the run".to_owned(),
-        other => format!("a letter of an unknown kind: {other:?}"),
+        _ => "a letter of an unknown kind".to_owned(),
     }
 }
 

@@ -189,6 +189,9 @@ impl<M: Remembered> RepositoryRun<M> {
             console.line(style, &line);
         }
         self.tell_left_behind(left_behind.as_deref());
+        if left_behind.is_some() {
+            ending.exit = Exit::Output;
+        }
         if is_over {
             let can_go_on = self.keeps() || !self.is_demonstration();
             if let Some(next) = next.filter(|_| can_go_on) {

@@ -5,6 +5,7 @@ use super::run::{Before, Remembered, RepositoryRun};
 use super::run_file::remove_directory;
 use crate::console::Style;
 use crate::error::CommandError;
+use crate::exit::Exit;
 use crate::start::Start;
 use interlocking_runtime::journal::JournalError;
 use interlocking_runtime::run::claim_ended;
@@ -103,20 +104,22 @@ impl<M: Remembered> RepositoryRun<M> {
         Ok(Some(Self { start, facts, result, named_script, before, made, claim, left_alone }))
     }
 
-    /// Removes what is left of such a run after the program has removed its worktrees, and prints which worktrees are
-    /// `left_behind`.
+    /// Removes what is left of such a run after the program has removed its worktrees, unless some are `left_behind`.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] if something cannot be removed.
+    /// [`CommandError`] if worktrees are left behind, or something else cannot be removed.
     pub fn clear_cancelled(self, left_behind: Option<&str>) -> Result<(), CommandError> {
-        self.tell_left_behind(left_behind);
-        self.remove_or_keep(left_behind.is_some(), false)
+        let removed = self.remove_or_keep(left_behind.is_some(), false);
+        let Some(problem) = left_behind else { return removed };
+        let further = removed.err().map(|error| format!("; {error}")).unwrap_or_default();
+        let error = CommandError::new(format!("some worktrees could not be removed: {problem}{further}"));
+        Err(error.with_exit(Exit::Output))
     }
 
     pub(super) fn tell_left_behind(&self, left_behind: Option<&str>) {
         if let Some(problem) = left_behind {
-            self.start.console.line(Style::Bad, &format!("Some worktrees could not be removed: {problem}"));
+            self.start.console.line(Style::Bad, &format!("some worktrees could not be removed: {problem}"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Cancelling a run also removes what it has outside the journal.
 
 use crate::review::Review;
-use crate::support::{Ink, Program, writer};
+use crate::support::{Closed, Ink, Program, call_printing, writer};
 use interlocking::cli::{Cli, CommandError, Start};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
@@ -33,7 +33,7 @@ async fn who_cancels_a_run_that_nobody_executes_clears_up() {
     expect_test::expect![[r#"
         exit 0
         ! r1 is cancelled
-        exit 1
+        exit 8
         ! r2 is cancelled
         ! error: the worktree is in use
         !   to do: `review resume r2 --journal PLACE` tries that again
@@ -41,6 +41,44 @@ async fn who_cancels_a_run_that_nobody_executes_clears_up() {
         ! r1 was cancelled before
     "#]]
     .assert_eq(&pages);
+}
+
+#[tokio::test]
+async fn a_closed_output_does_not_keep_a_cancelled_run_from_being_cleared_up() {
+    let cleared = Arc::new(Mutex::new(Vec::new()));
+    let seen = cleared.clone();
+    let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
+    let cli = Cli::new("review", set_up).with_cleanup(move |start: Start| {
+        seen.lock().unwrap().push(start.run.to_string());
+        async { Ok(()) }
+    });
+    let program = Program { cli, place: tempfile::tempdir().unwrap() };
+    program.waiting("r1").await;
+    let ran = call_printing(&program.cli, &program.place, &["cancel", "r1", "--json"], None, Closed).await;
+    assert_eq!((ran.exit, &*cleared.lock().unwrap()), (8, &vec!["r1".to_owned()]), "{ran:?}");
+}
+
+/// Nobody takes up a run whose worktrees are gone.
+#[tokio::test]
+async fn runs_are_held_from_their_clean_up_until_they_are_removed() {
+    let held = Arc::new(Mutex::new(Vec::new()));
+    let seen = held.clone();
+    let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
+    let cli = Cli::new("review", set_up).with_cleanup(move |start: Start| {
+        let seen = seen.clone();
+        async move {
+            let is_first_held = start.journal.claim(&"r1".parse()?).await.is_err();
+            seen.lock().unwrap().push((start.run.to_string(), is_first_held));
+            Ok(())
+        }
+    });
+    let program = Program { cli, place: tempfile::tempdir().unwrap() };
+    for run in ["r1", "r2"] {
+        program.waiting(run).await;
+    }
+    let pruned = program.call(&["prune", "--keep-last", "0", "--unfinished", "--json"]).await;
+    assert_eq!((pruned.exit, &pruned.json()["runs"]), (0, &serde_json::json!(["r1", "r2"])));
+    assert_eq!(*held.lock().unwrap(), [("r1".to_owned(), true), ("r2".to_owned(), true)]);
 }
 
 /// A run that stops between the clean-up and the removal is cleaned up, too. With `--json`, errors are JSON.

@@ -72,3 +72,17 @@ async fn a_run_that_is_refused_makes_no_file_of_events_and_leaves_the_one_that_i
         assert_eq!((ran.exit, file.exists()), (exit, false), "{ran:?}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_run_whose_events_cannot_be_written_says_so_in_its_exit_code() {
+    let program = Program::new();
+    let run = ["run", "--run-id", "r1", "--input", "\"tides\"", "--quiet", "--events", "/dev/full"];
+    let waits = program.call(&run).await;
+    assert_eq!((waits.exit, waits.stderr.contains("not every event was written")), (3, true), "{waits:?}");
+    program.call(&["answer", "r1", r#"{"approved": true}"#]).await;
+    let ended = program.call(&["resume", "r1", "--json", "--events", "/dev/full"]).await;
+    assert_eq!((ended.exit, &ended.json()["exit"], &ended.json()["outcome"]), (8, &8.into(), &"finished".into()));
+    let error: serde_json::Value = serde_json::from_str(&ended.stderr).unwrap();
+    assert_eq!(error["error"]["where"], "/dev/full");
+}

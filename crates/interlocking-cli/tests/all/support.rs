@@ -28,6 +28,19 @@ impl Write for Paper {
     }
 }
 
+/// An output whose reader has ended.
+pub(crate) struct Closed;
+
+impl Write for Closed {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Paper {
     fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
@@ -139,8 +152,21 @@ pub(crate) async fn call<G: interlocking::graph::Graph, S: Args + 'static, E: Ar
     words: &[&str],
     input: Option<Box<dyn Read + Send>>,
 ) -> Ran {
-    let (stdout, stderr) = (Paper::default(), Paper::default());
-    let console = Console::new(input, stdout.clone(), stderr.clone());
+    let stdout = Paper::default();
+    let ran = call_printing(cli, place, words, input, stdout.clone()).await;
+    Ran { stdout: stdout.text(), ..ran }
+}
+
+/// The same with another standard output.
+pub(crate) async fn call_printing<G: interlocking::graph::Graph, S: Args + 'static, E: Args + 'static>(
+    cli: &Cli<G, S, E>,
+    place: &TempDir,
+    words: &[&str],
+    input: Option<Box<dyn Read + Send>>,
+    stdout: impl Write + Send + 'static,
+) -> Ran {
+    let stderr = Paper::default();
+    let console = Console::new(input, stdout, stderr.clone());
     let journal = place.path().join("journal");
     let mut all = vec!["program".to_owned()];
     all.extend(words.iter().map(|word| (*word).to_owned()));
@@ -149,7 +175,7 @@ pub(crate) async fn call<G: interlocking::graph::Graph, S: Args + 'static, E: Ar
         all.extend(["--journal".to_owned(), journal.display().to_string()]);
     }
     let exit: Exit = cli.execute(all, &console, &CancelToken::new()).await;
-    Ran { exit: exit.code(), stdout: stdout.text(), stderr: stderr.text() }
+    Ran { exit: exit.code(), stdout: String::new(), stderr: stderr.text() }
 }
 
 /// Makes the first record of a run unreadable.

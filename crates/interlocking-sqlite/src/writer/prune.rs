@@ -132,7 +132,7 @@ impl Writer {
 
     /// The runs that `retention` selects, the oldest first, each with its child runs.
     fn select(&mut self, retention: &Retention) -> Result<Vec<Aged>, Trouble> {
-        let Retention { older_than, keep_last, include_unfinished } = retention;
+        let Retention { older_than, keep_last, include_unfinished, claimed } = retention;
         if older_than.is_none() && keep_last.is_none() {
             return Ok(Vec::new());
         }
@@ -156,7 +156,10 @@ impl Writer {
             }
             let mut is_executed = false;
             for member in &members {
-                is_executed |= self.executor(&member.run)?.is_some();
+                is_executed |= match claimed.contains(&member.run) {
+                    true => self.may_append(&member.run).is_err(),
+                    false => self.executor(&member.run)?.is_some(),
+                };
             }
             if !is_executed {
                 selected.extend(members);
