@@ -143,6 +143,18 @@ fn nothing_is_left_of_a_stopped_run_that_is_removed() {
     assert!(!scene.repository().archived().unwrap().is_empty(), "what was committed is kept");
 }
 
+#[test]
+fn what_stays_behind_of_a_run_shows_in_the_exit_code() {
+    for command in [&["cancel", "r1"][..], &["prune", "--keep-last", "0", "--unfinished"]] {
+        let scene = Scene::new();
+        scene.spawn(&[]).kill();
+        fs::write(scene.at("project/.git/refs/heads/r1/check"), format!("{}\n", "1".repeat(40))).unwrap();
+        let (exit, _, stderr) = scene.call(command);
+        assert_eq!(exit, Some(8), "{stderr}");
+        assert!(stderr.contains("some worktrees could not be removed: "), "{stderr}");
+    }
+}
+
 /// The output says what is kept of the run; once the cause is gone, the run goes on at the failed node.
 #[test]
 fn a_run_that_fails_leaves_its_work_in_the_archive_and_is_retried() {
