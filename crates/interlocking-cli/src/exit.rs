@@ -21,7 +21,7 @@ pub enum Exit {
     /// The journal cannot be used: another executor holds the run, or the journal is full, damaged or not writable. A run that
     /// was being executed has stopped; work that was not recorded is repeated when the run is resumed.
     Journal = 7,
-    /// The output could not be written.
+    /// Output could not be written, or something that the run has made could not be removed.
     Output = 8,
     /// Interrupted twice: the process ended at once.
     Aborted = 130,
@@ -58,7 +58,7 @@ impl Exit {
             Self::ProviderLimited => "a provider goes on failing: resume later",
             Self::Stopped => "the run was suspended or cancelled",
             Self::Journal => "the journal cannot be used, or another process executes the run",
-            Self::Output => "the output could not be written",
+            Self::Output => "output could not be written, or what a run has made not removed",
             Self::Aborted => "interrupted twice: ended where it stood",
         }
     }
