@@ -14,7 +14,7 @@ use crate::verdicts::{hardening_hints, impl_context, tests_context, verify_claim
 use crate::workbench::Workbench;
 use interlocking::graph::{Node, Remembers, Works};
 use interlocking::prelude::*;
-use interlocking::rust_source::Side;
+use interlocking::rust_source::{Side, TestFile};
 use interlocking::toolchain::{BuildOutcome, TestRun};
 use interlocking::toolchain::{RedCheck, red_check};
 
@@ -142,12 +142,14 @@ where
     let known = spec.known_tests(&names);
     let (path, since) = (worktree.path().to_owned(), worktree.head());
     let checked_out = worktree.examine().await?;
-    let red = match bench.refused(&checked_out, Side::Tests, &spec).await? {
-        Ok(refused) if refused.is_empty() => match bench.test(&checked_out, known).await? {
+    // Neither run nor read if something is refused, or cannot be read.
+    let are_accepted = bench.refused(&checked_out, Side::Tests, &spec).await?.is_ok_and(|refused| refused.is_empty());
+    let red = match are_accepted {
+        true => match bench.test(&checked_out, known).await? {
             TestRun::Ran(outcome) => red_check(&outcome, names.iter().map(String::as_str)),
             TestRun::DidNotBuild { .. } | TestRun::Forged { .. } => RedCheck::default(),
         },
-        _ => RedCheck::default(),
+        false => RedCheck::default(),
     };
     let (saw_them_fail, detail) = match (output.self_verified, red.is_red()) {
         (true, true) => (true, "the agent says so, and so it is"),
@@ -156,11 +158,14 @@ where
     };
     note_check(cx, Check::TestsFailForTheirAgent, saw_them_fail, detail);
     let failure_proof = red.proof;
-    // A file that is not Rust covers nothing.
-    let on_disk = bench.test_file(&checked_out, &spec).await?.unwrap_or_default();
-    let coverage = match bench.claims_by_server(&checked_out, &spec, &memory.functions, &output.properties).await? {
-        Some(verified) => verified.coverage,
-        None => verify_claims(&memory.functions, &output.properties, &on_disk, None).coverage,
+    let (functions, claimed) = (&memory.functions, &output.properties);
+    let by_syntax = |on_disk| verify_claims(functions, claimed, &on_disk, None).coverage;
+    let coverage = match are_accepted {
+        true => match bench.claims_by_server(&checked_out, &spec, functions, claimed).await? {
+            Some(verified) => verified.coverage,
+            None => by_syntax(bench.test_file(&checked_out, &spec).await?.unwrap_or_default()),
+        },
+        false => by_syntax(TestFile::default()),
     };
     let examined = checked_out.commit();
     drop(checked_out);

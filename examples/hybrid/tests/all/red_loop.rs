@@ -129,3 +129,24 @@ async fn tests_are_refused_only_so_often() {
     let phases: Vec<&str> = subjects.iter().filter_map(|subject| Some(subject.split_once(':')?.0)).collect();
     assert_eq!(phases, ["impl", "skeleton", "tests", "tests"]);
 }
+
+/// HY-173: tests that cannot be read are not red, and go back to their agent.
+#[tokio::test(flavor = "multi_thread")]
+async fn tests_that_cannot_be_read_are_written_again() {
+    let scenario = AgentScript::of(Scenario::Happy);
+    let honest = scenario.turn("tests");
+    let and_runs = |command: &str| {
+        let mut turn = honest.clone();
+        turn.run(&["sh", "-c", command]);
+        turn
+    };
+    let script = scenario
+        .without("tests")
+        .then(and_runs("printf '\\377' >> tests/properties.rs"))
+        .then(honest.clone().asked("tests/properties.rs is not UTF-8"));
+    let stage = Stage::quick(script).await;
+    let ended = stage.run().await;
+    stage.assert_landed(&ended);
+    let kept = stage.git(&["for-each-ref", "--format=%(contents)", "refs/interlocking/archive"]);
+    assert_eq!(kept.matches("Self-verified: yes; 0 of 7 seen to fail on the stubs").count(), 1, "{kept}");
+}
