@@ -2,7 +2,9 @@
 
 use super::FunctionSpec;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeSet;
 
 /// The types agent's description of the file it wrote (HY-82). The code is on disk, never in here (HY-09).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +23,8 @@ pub struct TypesAgentOutput {
     #[serde(alias = "taoConstructors")]
     pub constructors: Vec<String>,
     /// The contract, function by function.
-    #[serde(alias = "taoFunctions")]
+    // Each of them once: which of two is meant by a name could not be decided.
+    #[serde(alias = "taoFunctions", deserialize_with = "each_once")]
     pub functions: Vec<FunctionSpec>,
     /// Paths the module needs from elsewhere.
     #[serde(alias = "taoImports")]
@@ -32,4 +35,16 @@ pub struct TypesAgentOutput {
     /// What kept the agent from finishing, if something did.
     #[serde(alias = "taoBlocker", default)]
     pub blocker: Option<String>,
+}
+
+/// A contract that specifies no function twice. Another one does not parse, so its agent is asked again.
+fn each_once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<FunctionSpec>, D::Error> {
+    let functions = Vec::<FunctionSpec>::deserialize(deserializer)?;
+    let mut names = BTreeSet::new();
+    match functions.iter().find(|function| !names.insert(&function.name)) {
+        Some(FunctionSpec { name, .. }) => {
+            Err(D::Error::custom(format!("`{name}` is listed twice; specify each function once")))
+        }
+        None => Ok(functions),
+    }
 }

@@ -169,6 +169,19 @@ fn a_function_needs_an_example_and_a_property() {
     }
 }
 
+/// HY-82: a contract that specifies a function twice does not parse, so its agent is asked again: no claim about such a function
+/// could be decided.
+#[test]
+fn a_contract_has_each_function_once() {
+    for field in ["functions", "taoFunctions"] {
+        let mut output = types_output();
+        output.as_object_mut().unwrap().remove("functions");
+        output[field] = json!([function(), function()]);
+        let error = serde_json::from_value::<TypesAgentOutput>(output).unwrap_err();
+        assert_eq!(error.to_string(), "`push` is listed twice; specify each function once");
+    }
+}
+
 /// Agents' outputs.
 #[test]
 fn answers_have_one_form() {
