@@ -3,7 +3,7 @@
 use super::{LONGEST, WorkError, Workbench, aside, read, repository_path, text};
 use crate::language::Language;
 use crate::resolved::{ProjectAt, ResolvedCalls};
-use crate::types::StackSpec;
+use crate::types::{CratePath, StackSpec};
 use interlocking::code_intelligence::SymbolKind;
 use interlocking::rust_source::{
     PropertyTest, PublicFunction, RefusedConstruct, SourceError, Sources, TestFile, TestFunction, hidden_functions,
@@ -28,34 +28,41 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the file cannot be read; the inner error if it is not Rust.
+    /// [`WorkError`] if the file cannot be examined; the inner error if what stands there is not source text.
     pub async fn functions(
         &self,
         worktree: &workspaces::Checkout<'_>,
         spec: &StackSpec,
     ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
         if Language::of_task(spec) == Language::Python {
-            return Ok(Ok(self.functions_by_server(&worktree.examine().await?, spec).await?));
+            return self.functions_by_server(&worktree.examine().await?, spec).await;
         }
-        let bytes = worktree.read_file(&repository_path(&spec.impl_path)?, LONGEST).await?;
-        let text = bytes.map(|bytes| text(&spec.impl_path, bytes)).transpose()?.unwrap_or_default();
-        self.functions_of(text, spec).await
+        let path = &spec.impl_path;
+        let bytes = worktree.read_file(&repository_path(path)?, LONGEST).await;
+        let read = bytes.map_err(WorkError::from).and_then(|bytes| bytes.map(|bytes| text(path, bytes)).transpose());
+        match source(path, read)? {
+            Ok(text) => self.functions_of(text, spec).await,
+            Err(error) => Ok(Err(error)),
+        }
     }
 
     /// The public functions of the implementation file in a checkout.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the file cannot be read; the inner error if it is not Rust.
+    /// [`WorkError`] if the file cannot be examined; the inner error if what stands there is not source text.
     pub async fn functions_in(
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
     ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
         if Language::of_task(spec) == Language::Python {
-            return Ok(Ok(self.functions_by_server(checked_out, spec).await?));
+            return self.functions_by_server(checked_out, spec).await;
         }
-        self.functions_of(read(checked_out, &spec.impl_path).await?.unwrap_or_default(), spec).await
+        match source(&spec.impl_path, read(checked_out, &spec.impl_path).await)? {
+            Ok(text) => self.functions_of(text, spec).await,
+            Err(error) => Ok(Err(error)),
+        }
     }
 
     async fn functions_of(
@@ -208,6 +215,17 @@ impl Workbench {
             }
         }
         Ok(spec.module_name.split("::").next().unwrap_or_default().to_owned())
+    }
+}
+
+/// The text of a source file, empty if there is none; the inner error if what stands there is no text.
+pub(super) fn source(
+    path: &CratePath,
+    read: Result<Option<String>, WorkError>,
+) -> Result<Result<String, SourceError>, WorkError> {
+    match read {
+        Ok(text) => Ok(Ok(text.unwrap_or_default())),
+        Err(error) => error.of_source(path).map(Err),
     }
 }
 

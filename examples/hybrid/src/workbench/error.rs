@@ -2,9 +2,10 @@
 
 use crate::types::CratePath;
 use interlocking::code_intelligence::{CodeError, Unavailable};
+use interlocking::rust_source::SourceError;
 use interlocking::toolchain::{NoBaseline, RunError, TrialError};
 use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::{GitError, PathError};
+use interlocking::worktree::{FileError, GitError, PathError};
 
 /// An obstacle to a handler's work: not part of the protocol, but for the operator.
 #[derive(Debug, thiserror::Error)]
@@ -53,4 +54,48 @@ pub enum WorkError {
         /// What is missing.
         what: &'static str,
     },
+}
+
+impl WorkError {
+    /// What is wrong with a source file, if that is why it could not be read: whoever wrote it can correct it. Everything else
+    /// stays an obstacle.
+    pub(super) fn of_source(self, path: &CratePath) -> Result<SourceError, Self> {
+        use GitWorkspacesError::File;
+        match self {
+            Self::NotText { .. }
+            | Self::Workspaces(File(
+                FileError::NotAFile { .. } | FileError::NotADirectory { .. } | FileError::TooLarge { .. },
+            )) => {
+                let (path, reason) = (path.to_string(), self.to_string());
+                Ok(SourceError { path, line: 1, column: 1, reason })
+            }
+            _ => Err(self),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workbench::text;
+
+    /// An agent is blamed for what it can leave at a path, and for nothing else.
+    #[test]
+    fn only_what_stands_at_the_path_is_wrong_with_a_file() {
+        let path = CratePath::new("src/lib.rs").unwrap();
+        let at = || "src/lib.rs".parse().unwrap();
+        let of_file = |error: FileError| WorkError::from(GitWorkspacesError::from(error));
+        for (error, reason) in [
+            (text(&path, b"\xff".to_vec()).unwrap_err(), "src/lib.rs is not UTF-8: "),
+            (of_file(FileError::TooLarge { path: at(), most: 3 }), "src/lib.rs has more than 3 bytes"),
+            (of_file(FileError::NotAFile { path: at(), found: "a link" }), "src/lib.rs is a link, not a file"),
+            (of_file(FileError::NotADirectory { path: at(), found: "a link" }), "src/lib.rs is a link, not a dir"),
+        ] {
+            let wrong = error.of_source(&path).unwrap();
+            assert!(wrong.to_string().starts_with(&format!("src/lib.rs:1:1: {reason}")), "{wrong}");
+        }
+        assert!(matches!(WorkError::Stopped.of_source(&path), Err(WorkError::Stopped)));
+        let not_on_git = WorkError::from(GitWorkspacesError::NotOnGit);
+        assert!(matches!(not_on_git.of_source(&path), Err(WorkError::Workspaces(_))));
+    }
 }

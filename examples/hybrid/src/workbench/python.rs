@@ -1,11 +1,12 @@
 //! Projects that only a language server can read: their functions, and which of their tests' claims hold.
 
+use super::claims::source;
 use super::{WorkError, Workbench, read};
 use crate::language::Language;
 use crate::types::{FunctionSpec, PropertyWritten, StackSpec};
 use crate::verdicts::{VerifiedClaims, verify_claims_by_server};
 use interlocking::code_intelligence::{Position, Symbol, SymbolKind, is_python_stub};
-use interlocking::rust_source::PublicFunction;
+use interlocking::rust_source::{PublicFunction, SourceError};
 use interlocking::workspaces::FreshCheckout;
 use std::collections::BTreeSet;
 use std::iter;
@@ -17,8 +18,11 @@ impl Workbench {
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
-    ) -> Result<Vec<PublicFunction>, WorkError> {
-        let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
+    ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
+        let text = match source(&spec.impl_path, read(checked_out, &spec.impl_path).await)? {
+            Ok(text) => text,
+            Err(error) => return Ok(Err(error)),
+        };
         let (symbols, _) = self.project_at(checked_out.commit(), spec).await?.symbols().await?;
         let markers = &self.toolchain().source.stub_markers;
         let all = symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function);
@@ -44,7 +48,7 @@ impl Workbench {
                 is_stub: Some(is_python_stub(own, &moved, markers)),
             }
         };
-        Ok(functions.map(function).collect())
+        Ok(Ok(functions.map(function).collect()))
     }
 
     /// The claims of the tests' agent, compared with the language server's answers alone; none if the files are read as syntax.

@@ -63,6 +63,15 @@ async fn a_skeleton_that_does_not_build_ends_the_run() {
     assert!(stage.trace().was_cancelled("adversary", 1));
 }
 
+/// HY-147: an implementation file that an agent has left unreadable is a skeleton that does not build.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_skeleton_that_cannot_be_read_does_not_build() {
+    let (stage, _, failure) = ends("types", |types| types.run(&["sh", "-c", "printf '\\377' >> src/lib.rs"])).await;
+    let HybridFailure::SkeletonDoesNotBuild { diagnostics } = failure else { panic!("{failure:?}") };
+    assert!(diagnostics.starts_with("src/lib.rs:1:1: src/lib.rs is not UTF-8: "), "{diagnostics}");
+    assert_eq!(stage.trace().routes(), ["types → exit"]);
+}
+
 /// HY-161, HY-167: the contract and the file name the same functions. The report is compared with the file before anything else:
 /// nothing is committed, and the run goes directly to its end.
 #[tokio::test(flavor = "multi_thread")]
