@@ -132,7 +132,7 @@ fn is_regular(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Whether the compiler or cargo reads the file.
+/// Whether a compiler, an interpreter or cargo reads the file.
 fn is_source(path: &str) -> bool {
-    path.ends_with(".rs") || path.ends_with(".toml")
+    [".rs", ".py", ".toml"].iter().any(|ending| path.ends_with(ending))
 }

@@ -130,7 +130,7 @@ async fn tests_are_refused_only_so_often() {
     assert_eq!(phases, ["impl", "skeleton", "tests", "tests"]);
 }
 
-/// HY-173: tests that cannot be read are not red, and go back to their agent.
+/// HY-173: tests that cannot be read are not red, and go back to their agent: a file that is not UTF-8, in either language.
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_that_cannot_be_read_are_written_again() {
     let scenario = AgentScript::of(Scenario::Happy);
@@ -143,10 +143,11 @@ async fn tests_that_cannot_be_read_are_written_again() {
     let script = scenario
         .without("tests")
         .then(and_runs("printf '\\377' >> tests/properties.rs"))
-        .then(honest.clone().asked("tests/properties.rs is not UTF-8"));
+        .then(and_runs("printf '\\377' > tests/more.py").asked("tests/properties.rs is not UTF-8"))
+        .then(honest.clone().asked("tests/more.py is not UTF-8"));
     let stage = Stage::quick(script).await;
     let ended = stage.run().await;
     stage.assert_landed(&ended);
     let kept = stage.git(&["for-each-ref", "--format=%(contents)", "refs/interlocking/archive"]);
-    assert_eq!(kept.matches("Self-verified: yes; 0 of 7 seen to fail on the stubs").count(), 1, "{kept}");
+    assert_eq!(kept.matches("Self-verified: yes; 0 of 7 seen to fail on the stubs").count(), 2, "{kept}");
 }
