@@ -1,5 +1,6 @@
 //! Forbidden conduct of agents: changing files of other roles, and writing constructs that could fake the tests' results.
 
+use super::python::too_long;
 use super::{WorkError, Workbench, aside, read};
 use crate::paths::{PathViolation, Role, Territory, defines_the_build, steering_paths, violations};
 use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
@@ -48,8 +49,8 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if it cannot be read; the inner error if a file is not Rust, and so was not examined: treat it as one that
-    /// does not build.
+    /// [`WorkError`] if it cannot be read; the inner error if a file is not Rust, or is longer than what is read, and so was not
+    /// examined: treat it as one that does not build.
     pub async fn refused(
         &self,
         checked_out: &FreshCheckout,
@@ -103,6 +104,10 @@ impl Workbench {
                     Ok(found) => refused.extend(found),
                     Err(error) => return Ok(Err(error)),
                 }
+            } else if path.ends_with(".py")
+                && let Some(error) = too_long(&inside, &text)
+            {
+                return Ok(Err(error));
             }
         }
         Ok(Ok(refused))

@@ -3,10 +3,10 @@
 use super::claims::source;
 use super::{WorkError, Workbench, read};
 use crate::language::Language;
-use crate::types::{FunctionSpec, PropertyWritten, StackSpec};
+use crate::types::{CratePath, FunctionSpec, PropertyWritten, StackSpec};
 use crate::verdicts::{VerifiedClaims, verify_claims_by_server};
 use interlocking::code_intelligence::{Position, Symbol, SymbolKind, is_python_stub};
-use interlocking::rust_source::{PublicFunction, SourceError};
+use interlocking::rust_source::{MAX_BYTES, PublicFunction, SourceError};
 use interlocking::workspaces::FreshCheckout;
 use std::collections::BTreeSet;
 use std::iter;
@@ -23,6 +23,9 @@ impl Workbench {
             Ok(text) => text,
             Err(error) => return Ok(Err(error)),
         };
+        if let Some(error) = too_long(&spec.impl_path, &text) {
+            return Ok(Err(error));
+        }
         let (symbols, _) = self.project_at(checked_out.commit(), spec).await?.symbols().await?;
         let markers = &self.toolchain().source.stub_markers;
         let all = symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function);
@@ -70,4 +73,10 @@ impl Workbench {
         let answers = self.project_at(checked_out.commit(), spec).await?.server_answers(names).await?;
         Ok(Some(verify_claims_by_server(functions, claimed, &answers)))
     }
+}
+
+/// What is wrong with a file that is longer than what the language server is given.
+pub(super) fn too_long(path: &CratePath, text: &str) -> Option<SourceError> {
+    let reason = || format!("too long: it has {} bytes, and at most {MAX_BYTES} are read; divide it", text.len());
+    (text.len() > MAX_BYTES).then(|| SourceError { path: path.to_string(), line: 1, column: 1, reason: reason() })
 }

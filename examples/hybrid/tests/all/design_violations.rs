@@ -66,10 +66,25 @@ async fn a_skeleton_that_does_not_build_ends_the_run() {
 /// HY-147: an implementation file that an agent has left unreadable is a skeleton that does not build.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_skeleton_that_cannot_be_read_does_not_build() {
-    let (stage, _, failure) = ends("types", |types| types.run(&["sh", "-c", "printf '\\377' >> src/lib.rs"])).await;
-    let HybridFailure::SkeletonDoesNotBuild { diagnostics } = failure else { panic!("{failure:?}") };
-    assert!(diagnostics.starts_with("src/lib.rs:1:1: src/lib.rs is not UTF-8: "), "{diagnostics}");
-    assert_eq!(stage.trace().routes(), ["types → exit"]);
+    let not_text = ends("types", |types| types.run(&["sh", "-c", "printf '\\377' >> src/lib.rs"]));
+    let mut python = Stage::quick(AgentScript::of(Scenario::Happy).with("types", |types| {
+        types.actions.clear();
+        types.run(&["sh", "-c", "head -c 2097153 /dev/zero | tr '\\0' '#' > src/stack.py"]);
+    }))
+    .await;
+    python.task.spec.impl_path = "src/stack.py".to_owned().try_into().unwrap();
+    python.task.spec.test_path = "tests/properties.py".to_owned().try_into().unwrap();
+    for ((stage, _, failure), why) in [
+        (not_text.await, "src/lib.rs:1:1: src/lib.rs is not UTF-8: "),
+        (
+            ends_on(python, "types").await,
+            "src/stack.py:1:1: too long: it has 2097153 bytes, and at most 2097152 are read",
+        ),
+    ] {
+        let HybridFailure::SkeletonDoesNotBuild { diagnostics } = failure else { panic!("{failure:?}") };
+        assert!(diagnostics.starts_with(why), "{diagnostics}");
+        assert_eq!(stage.trace().routes(), ["types → exit"]);
+    }
 }
 
 /// HY-161, HY-167: the contract and the file name the same functions. The report is compared with the file before anything else:

@@ -130,7 +130,8 @@ async fn tests_are_refused_only_so_often() {
     assert_eq!(phases, ["impl", "skeleton", "tests", "tests"]);
 }
 
-/// HY-173: tests that cannot be read are not red, and go back to their agent: a file that is not UTF-8, in either language.
+/// HY-173: tests that cannot be read are not red, and go back to their agent: a file that is not UTF-8, in either language, and one
+/// that is longer than what is read.
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_that_cannot_be_read_are_written_again() {
     let scenario = AgentScript::of(Scenario::Happy);
@@ -144,10 +145,11 @@ async fn tests_that_cannot_be_read_are_written_again() {
         .without("tests")
         .then(and_runs("printf '\\377' >> tests/properties.rs"))
         .then(and_runs("printf '\\377' > tests/more.py").asked("tests/properties.rs is not UTF-8"))
-        .then(honest.clone().asked("tests/more.py is not UTF-8"));
+        .then(and_runs("head -c 2097153 /dev/zero | tr '\\0' '#' > tests/long.py").asked("tests/more.py is not UTF-8"))
+        .then(honest.clone().asked("tests/long.py:1:1: too long: it has 2097153 bytes"));
     let stage = Stage::quick(script).await;
     let ended = stage.run().await;
     stage.assert_landed(&ended);
     let kept = stage.git(&["for-each-ref", "--format=%(contents)", "refs/interlocking/archive"]);
-    assert_eq!(kept.matches("Self-verified: yes; 0 of 7 seen to fail on the stubs").count(), 2, "{kept}");
+    assert_eq!(kept.matches("Self-verified: yes; 0 of 7 seen to fail on the stubs").count(), 3, "{kept}");
 }
