@@ -33,6 +33,11 @@ pub enum Violation {
         /// The files.
         paths: Vec<String>,
     },
+    /// A merge, cherry-pick or revert was left unfinished, and was aborted with everything uncommitted.
+    #[error(
+        "you had left a merge, cherry-pick or revert unfinished: it was aborted, and what was not committed is gone"
+    )]
+    Aborted,
     /// There are git repositories in the workspace, whose files cannot be committed.
     #[error("git repositories inside the worktree: {}; delete their `.git`, or ignore them", paths.join(", "))]
     NestedRepositories {

@@ -18,8 +18,8 @@ use crate::types::tdd::ReviewInput;
 use crate::workbench::Workbench;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
-use interlocking::workspaces::{Checkout, changed_paths, in_repository};
-use interlocking::worktree::CommitId;
+use interlocking::workspaces::{Checkout, GitWorkspacesError, changed_paths, in_repository};
+use interlocking::worktree::{CommitError, CommitId};
 
 impl LLMHandler<v3::implement> for Implement {
     async fn before<'a>(&'a self, input: &'a ImplInput, cx: &mut Cx<'_, v3::implement>) -> Ask<ImplPrompt<'a>> {
@@ -47,11 +47,11 @@ impl LLMHandler<v3::implement> for Implement {
             ImplExit::RequestRetry(retry) => {
                 let mut tree = cx.worktree().await?;
                 let before = tree.head();
-                let nested = keep_unfinished(&mut tree, &input).await?;
+                let not_kept = keep_unfinished(&mut tree, &input).await?;
                 let tip = tree.head();
                 let refused = refused(&self.0, &input, (before, tip), cx).await?;
                 let made_progress = tip != before && refused.is_empty();
-                let violations = Vec::from_iter(not_committable(nested).into_iter().chain(refused));
+                let violations = Vec::from_iter(not_kept.into_iter().chain(refused));
                 let critiques = critiques(&input, &violations);
                 again(input, retry, made_progress, critiques, cx)
             }
@@ -124,13 +124,15 @@ impl Implement {
         let mut violations = claim.violations;
         let is_left = |violation: &mut Violation| matches!(violation, Violation::Uncommitted { .. });
         let left = violations.extract_if(.., is_left).next();
-        let nested = if left.is_some() { keep_unfinished(&mut tree, input).await? } else { Vec::new() };
+        let not_kept = if left.is_some() { keep_unfinished(&mut tree, input).await? } else { None };
         let tip = tree.head();
         drop(tree);
         let refused = refused(&self.0, input, (claim.before, tip), cx).await?;
-        violations
-            .extend(left.and_then(|left| if refused.is_empty() { committed_for(left, &nested) } else { Some(left) }));
-        violations.extend(not_committable(nested).into_iter().chain(refused));
+        let left = left.filter(|_| not_kept != Some(Violation::Aborted));
+        violations.extend(
+            left.and_then(|left| if refused.is_empty() { committed_for(left, not_kept.as_ref()) } else { Some(left) }),
+        );
+        violations.extend(not_kept.into_iter().chain(refused));
         if !violations.is_empty() {
             return Ok((Vec::new(), violations));
         }
@@ -142,21 +144,29 @@ impl Implement {
     }
 }
 
-/// Commits unfinished work for the next attempt, because the branch may be rebased meanwhile. The paths of git repositories in the
-/// workspace, which cannot be committed, are returned.
-async fn keep_unfinished(tree: &mut Checkout<'_>, input: &ImplInput) -> Result<Vec<String>, NodeError> {
-    let nested = tree.commit_beside_repositories(format!("{}: unfinished", input.spec.id)).await?;
-    Ok(nested.iter().map(|path| path.to_text().into_owned()).collect())
-}
-
-fn not_committable(nested: Vec<String>) -> Option<Violation> {
-    (!nested.is_empty()).then_some(Violation::NestedRepositories { paths: nested })
+/// Commits unfinished work for the next attempt, because the branch may be rebased meanwhile. What cannot be committed is returned:
+/// git repositories in the workspace, or an unfinished merge, which is aborted; the agent's own commits stay.
+async fn keep_unfinished(tree: &mut Checkout<'_>, input: &ImplInput) -> Result<Option<Violation>, NodeError> {
+    match tree.commit_beside_repositories(format!("{}: unfinished", input.spec.id)).await {
+        Ok(nested) => {
+            let paths: Vec<String> = nested.iter().map(|path| path.to_text().into_owned()).collect();
+            Ok((!paths.is_empty()).then_some(Violation::NestedRepositories { paths }))
+        }
+        Err(GitWorkspacesError::Commit(CommitError::Unmerged { .. } | CommitError::OperationInProgress { .. })) => {
+            tree.adopt_commits().await?;
+            discard(tree).await?;
+            Ok(Some(Violation::Aborted))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// What is said of files that the agent has not committed, and that are committed now, except repositories.
-fn committed_for(left: Violation, nested: &[String]) -> Option<Violation> {
+fn committed_for(left: Violation, not_kept: Option<&Violation>) -> Option<Violation> {
     let Violation::Uncommitted { mut paths } = left else { return None };
-    paths.retain(|path| !nested.contains(path));
+    if let Some(Violation::NestedRepositories { paths: nested }) = not_kept {
+        paths.retain(|path| !nested.contains(path));
+    }
     (!paths.is_empty()).then_some(Violation::CommittedForYou { paths })
 }
 

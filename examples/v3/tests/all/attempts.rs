@@ -75,6 +75,33 @@ async fn what_is_unfinished_is_kept_beside_a_repository() {
     project.is_tidy();
 }
 
+/// V3-71, V3-80: a merge that is not finished cannot be committed. What the agent has committed stays, and it is told.
+#[tokio::test]
+async fn an_unfinished_merge_is_aborted() {
+    let project = project().await;
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let merges =
+        sh("git checkout -q -b other && echo theirs >> src/top.txt && git commit -qam theirs && git checkout -q - \
+                     && echo ours >> src/top.txt && git commit -qam ours; git merge -q other; git branch -qD other");
+    let script = AgentScript::default().once(Who::Implementer, "top", &retry(), std::slice::from_ref(&merges)).once(
+        Who::Implementer,
+        "top",
+        &passed,
+        &[merges],
+    );
+    let test = test_run(&project, &script.honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let told = test.prompts("implementer");
+    for told in &told[1..] {
+        assert!(told.contains("a merge, cherry-pick or revert unfinished: it was aborted"), "{told}");
+        assert!(!told.contains("not committed these files"), "{told}");
+    }
+    assert!(told[1].contains("- waiting: partial: "), "{}", told[1]);
+    assert_eq!((told.len(), project.git(&["show", "main:src/top.txt"]).as_str()), (3, "stub\nours\nours\ndone\n"));
+    project.is_tidy();
+}
+
 /// V3-131: an agent that gives a count of its own is corrected, and the runtime's count stays.
 #[tokio::test]
 async fn an_agent_cannot_count() {

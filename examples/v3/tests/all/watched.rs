@@ -97,8 +97,15 @@ impl Call {
 impl Watched {
     pub(crate) fn new(script: Script) -> Self {
         let mut scripted = ScriptedAgent::new(script);
-        for name in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"] {
-            scripted = scripted.with_env(name, "/dev/null");
+        for (name, value) in [
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_CONFIG_SYSTEM", "/dev/null"),
+            ("GIT_AUTHOR_NAME", "An agent"),
+            ("GIT_AUTHOR_EMAIL", "agent@interlocking.invalid"),
+            ("GIT_COMMITTER_NAME", "An agent"),
+            ("GIT_COMMITTER_EMAIL", "agent@interlocking.invalid"),
+        ] {
+            scripted = scripted.with_env(name, value);
         }
         Self { scripted, calls: Mutex::default(), holds: Mutex::default(), busy: Mutex::default() }
     }
