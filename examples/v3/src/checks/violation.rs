@@ -140,6 +140,12 @@ pub enum Violation {
         /// How many.
         count: usize,
     },
+    /// A commit has several parents: it can be neither rebased nor picked.
+    #[error("your commit {commit} is a merge: make commits with one parent each")]
+    MergeCommit {
+        /// The commit.
+        commit: CommitId,
+    },
     /// Tests do not fail.
     #[error("these tests pass before anything is implemented: {}; each has to fail on the skeleton", tests.join(", "))]
     Green {

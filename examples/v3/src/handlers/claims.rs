@@ -8,7 +8,7 @@ use crate::types::lineage::Lineage;
 use crate::workbench::Workbench;
 use interlocking::graph::Node;
 use interlocking::prelude::*;
-use interlocking::workspaces::{Checkout, FilePath, changed_paths, text_at, touched_paths};
+use interlocking::workspaces::{Checkout, FilePath, changed_paths, in_repository, text_at, touched_paths};
 use interlocking::worktree::{CommitId, Repository};
 use std::collections::BTreeSet;
 
@@ -53,8 +53,8 @@ pub(crate) async fn discard(tree: &mut Checkout<'_>) -> Result<(), NodeError> {
     Ok(tree.reset(tree.head()).await?)
 }
 
-/// The changes that no agent may commit: of how everything is built (V3-80), of the files of other nodes, and of files whose paths
-/// cannot be used.
+/// What no agent may commit: merges, and changes of how everything is built (V3-80), of the files of other nodes, and of
+/// files whose paths cannot be used.
 pub(crate) async fn forbidden<N: Node<Graph = V3>>(
     bench: &Workbench,
     (before, tip): (CommitId, CommitId),
@@ -62,11 +62,22 @@ pub(crate) async fn forbidden<N: Node<Graph = V3>>(
 ) -> Result<Vec<Violation>, NodeError> {
     let (repository, base) = (cx.repository()?, cx.worktree_of(BASE).await?.head());
     let mut found = bench.build_violations(repository.clone(), before, tip).await?;
+    found.extend(merge_commits(repository.clone(), (before, tip)).await?);
     let touched = changed_paths(repository.clone(), before, tip).await?;
     found.extend(touched.into_iter().filter_map(|path| FilePath::new(path).err()).map(Violation::UnusablePath));
     // Compared with the base, as a file that is put back is unchanged.
     found.extend(of_others(&changed_paths(repository, base, tip).await?, &cx.entry()?.lineage));
     Ok(found)
+}
+
+/// The commits of merges, over which the branch could be neither rebased nor picked from.
+pub(crate) async fn merge_commits(
+    repository: Repository,
+    (before, tip): (CommitId, CommitId),
+) -> Result<Vec<Violation>, NodeError> {
+    let commits = in_repository(repository, move |repository| Ok(repository.commits(before..tip)?)).await?;
+    let merges = commits.into_iter().filter(|commit| commit.parents.len() > 1);
+    Ok(merges.map(|commit| Violation::MergeCommit { commit: commit.id }).collect())
 }
 
 /// The changed files that belong to other nodes: interfaces of the nodes above (V3-48), contracts and tests (V3-44).

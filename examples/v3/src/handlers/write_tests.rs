@@ -1,7 +1,7 @@
 //! TDD, writing tests: they have to fail.
 
 use super::WriteTests;
-use super::claims::{committed, discard, messages};
+use super::claims::{committed, discard, merge_commits, messages};
 use super::endings::{still_wrong, undecided};
 use super::places::TESTS;
 use crate::checks::Violation;
@@ -136,6 +136,7 @@ impl WriteTests {
         if count > 1 {
             violations.push(Violation::SeveralCommits { count });
         }
+        violations.extend(merge_commits(repository.clone(), (claim.before, claim.tip)).await?);
         let allowed = &input.spec.test_path;
         let touched = changed_paths(repository.clone(), claim.before, claim.tip).await?;
         let named = ready.test_files.iter().map(|file| file.as_str().to_owned());

@@ -2,8 +2,8 @@
 
 use crate::project::Project;
 use crate::small::{
-    Act, AgentScript, Who, append, approved, go_tests, merged, planned, project, scaffold, scaffolding, spec, test_run,
-    write,
+    Act, AgentScript, Who, append, approved, go_tests, merged, planned, project, scaffold, scaffolding, sh, spec,
+    test_run, write,
 };
 use crate::test_run::TestRun;
 use interlocking::cli::repository::EmbeddedFile;
@@ -205,6 +205,21 @@ async fn a_file_with_an_unusable_name() {
         let prompt = told(who, title, &answer, &acts).await;
         has(&prompt, "\"-notes.md\" is not a path inside the repository: it begins with a dash");
         has(&prompt, "give the file another name");
+    }
+}
+
+/// V3-101: no agent commits a merge, as the branch could not be rebased.
+#[tokio::test]
+async fn a_commit_of_a_merge() {
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let merges = "git checkout -qb x && git commit -qm x --allow-empty && git checkout -q - \
+                  && git merge -q --no-ff x && git branch -qD x";
+    for (who, title, answer, acts) in [
+        (Who::Implementer, "implementer", passed, vec![append("src/top.txt", "done\n"), Act::Commit]),
+        (Who::Planner, "planner", scaffold("top", &[], &planned(&[])), scaffolding("top")),
+    ] {
+        let prompt = told(who, title, &answer, &[&acts[..], &[sh(merges)]].concat()).await;
+        has(&prompt, " is a merge: make commits with one parent each");
     }
 }
 

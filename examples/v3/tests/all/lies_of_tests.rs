@@ -2,7 +2,7 @@
 
 use crate::lies::{has, told};
 use crate::small::{
-    Act, AgentScript, Who, append, check, planned, project, scaffold, scaffolding, shell, spec, test_run, write,
+    Act, AgentScript, Who, append, check, planned, project, scaffold, scaffolding, sh, shell, spec, test_run, write,
 };
 use crate::test_run::TestRun;
 use interlocking::toolchain::CommandLine;
@@ -27,6 +27,9 @@ async fn tests_that_are_not_only_tests() {
     has(&prompt, "you have made 2 commits: make all tests one commit");
     let prompt = tests_are_told(|_| {}, &[red.clone(), Act::Commit, append("notes", "mine")]).await;
     has(&prompt, "these files are changed and not committed: notes; commit or remove them");
+    let merges = "git add . && git reset -q --hard $(git commit-tree $(git write-tree) -p HEAD -p HEAD~1 -m work)";
+    let prompt = tests_are_told(|_| {}, &[red.clone(), sh(merges)]).await;
+    has(&prompt, " is a merge: make commits with one parent each");
     let prompt = tests_are_told(|ready| ready["pendingCriteria"] = json!(["two"]), &[red.clone(), Act::Commit]).await;
     has(&prompt, "`pendingCriteria` names the criterion `two`, and there is none");
 }
