@@ -87,7 +87,7 @@ pub struct V3 {
     pub scaffold: LLMNode<Scaffold>,
 
     /// Starts the children and the tests at once; the barrier waits for both.
-    #[node(input = ForkInput, fork(write_tests, children | barrier.merges))]
+    #[node(input = ForkInput, fork(write_tests, children | barrier.merges), memory(integration: Integration))]
     pub fork: ForkNode<Fork>,
 
     /// The children: runs of this graph, each on a branch of its own, which they merge into this node's.

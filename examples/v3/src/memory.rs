@@ -79,13 +79,16 @@ pub struct AttemptRecord {
     pub outcome: String,
 }
 
-/// The state of the parent's branch, and how this node's work fits it: shared by `scaffold`, `merge_queue`, `merger`, `judge` and
-/// `rebaser`.
+/// The state of the parent's branch, and how this node's work fits it: shared by `scaffold`, `fork`, `merge_queue`, `merger`,
+/// `judge` and `rebaser`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Integration {
     /// Scaffold's session.
     pub session: Option<SessionId>,
+    /// Whether no fork has taken the last scaffold yet: what a fork has taken before belongs to an earlier one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_fork: bool,
     /// What siblings have merged while this node was at work.
     pub heard: Vec<MergeEvent>,
     /// The merges onto which this node's branch was not rebased yet.

@@ -9,6 +9,7 @@ use interlocking::prelude::*;
 
 impl ForkHandler<v3::fork> for Fork {
     async fn fork(&self, input: ForkInput, cx: &mut Cx<'_, v3::fork>) -> Route<v3::fork> {
+        cx.update_memory(|memory| memory.awaits_fork = false);
         let tests = WriteTestsInput {
             spec: input.spec.clone(),
             scaffold: (&input.work).into(),

@@ -144,8 +144,8 @@ impl Implement {
     }
 }
 
-/// Commits unfinished work for the next attempt, because the branch may be rebased meanwhile. What cannot be committed is returned:
-/// git repositories in the workspace, or an unfinished merge, which is aborted; the agent's own commits stay.
+/// Commits unfinished work for the next attempt, because the branch may be rebased meanwhile. What cannot be committed is
+/// returned: git repositories in the workspace, or an unfinished merge, which is aborted; the agent's own commits stay.
 async fn keep_unfinished(tree: &mut Checkout<'_>, input: &ImplInput) -> Result<Option<Violation>, NodeError> {
     match tree.commit_beside_repositories(format!("{}: unfinished", input.spec.id)).await {
         Ok(nested) => {

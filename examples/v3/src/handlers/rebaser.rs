@@ -59,7 +59,8 @@ impl EventHandler<v3::rebaser> for Rebaser {
             tell_children(&ahead, now.head, cx).await?;
             return cx.resume();
         }
-        let Ok(fork) = cx.input_of::<v3::fork>() else {
+        let taken = cx.input_of::<v3::fork>().ok().filter(|_| !cx.memory().awaits_fork);
+        let Some(fork) = taken else {
             // Only the scaffold exists: the node that makes it again sees both sides.
             restore(cx, from).await?;
             let file = gave_way.into_iter().next().unwrap_or_default();

@@ -57,6 +57,7 @@ impl LLMHandler<v3::scaffold> for Scaffold {
                         cx.worktree_of(place).await?.reset(work.scaffold_commit).await?;
                     }
                     cx.update_memory(|memory| {
+                        memory.awaits_fork = true;
                         memory.conflicts.clear();
                         memory.forget_candidate();
                     });

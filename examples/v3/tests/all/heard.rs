@@ -1,7 +1,7 @@
 //! What agents have said is heard by the next one, also if the branch is adapted first.
 
 use crate::rebases::{by, clash, has_merged, held};
-use crate::small::{Act, AgentScript, Who, append, project, spec, test_run};
+use crate::small::{Act, AgentScript, Who, append, plan, project, scaffold, scaffolding, spec, test_run};
 use serde_json::json;
 use v3::types::outcome::V3Outcome;
 
@@ -98,6 +98,39 @@ async fn a_question_is_heard_beside_a_conflict() {
         assert_eq!((rebasers, project.git(&["show", "main:shared.txt"]).as_str()), (1, "by b\n"));
         project.is_tidy();
     }
+}
+
+/// V3-158, V3-155, V3-122: a sibling's merge that is heard between a new scaffold and its fork is not resolved by what the fork
+/// took before: the planner hears of it.
+#[tokio::test]
+async fn a_conflict_is_heard_before_the_next_fork() {
+    let project = project().await;
+    let blocked = json!({ "BlockedDependency": { "missingSymbol": "bell", "expectedImportPath": "src/bell.txt" } });
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let script = AgentScript::default()
+        .once(Who::Planner, "top/a", &scaffold("top/a", &[], &[plan("a")]), &scaffolding("top/a"))
+        .once(Who::Implementer, "top/a", &blocked, &[]);
+    let test = test_run(&project, &AgentScript::with(script, clash("shared.txt", by, &adapted, &[])));
+    let [sibling, implementer] =
+        ["test author of `top/b`", "implementer of `top/a`"].map(|title| test.agent.hold(title));
+    let watch = async {
+        implementer.reached().await;
+        let planner = test.agent.hold("planner of `top/a`");
+        implementer.release();
+        planner.reached().await;
+        sibling.release();
+        test.until("b has merged", has_merged).await;
+        planner.release();
+    };
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let nodes = test.nodes_of(&test.run_of("top/a").await);
+    assert!(nodes.windows(3).any(|way| way == ["scaffold", "rebaser", "scaffold"]), "{nodes:?}");
+    let (asked, rebasers) = (test.prompts("planner of `top/a`"), test.prompts("rebaser of"));
+    assert!(asked[2].contains("The branch does not fit what others have merged, in `shared.txt`."), "{}", asked[2]);
+    assert_eq!((asked.len(), rebasers.len()), (3, 0));
+    assert_eq!(project.git(&["show", "main:shared.txt"]), "by b\n");
+    project.is_tidy();
 }
 
 /// CON-11, V3-160: what an attempt on an earlier scaffold was to be told is not told to an attempt on another one.

@@ -96,7 +96,7 @@ fn memories_are_of_groups() {
     };
     assert_eq!(group("tdd"), ["write_tests", "review"]);
     assert_eq!(group("impl_mem"), ["barrier", "implement"]);
-    assert_eq!(group("integration"), ["scaffold", "merge_queue", "merger", "judge", "rebaser"]);
+    assert_eq!(group("integration"), ["scaffold", "fork", "merge_queue", "merger", "judge", "rebaser"]);
     assert_eq!(V3::net().memory_groups().len(), 3);
 }
 
