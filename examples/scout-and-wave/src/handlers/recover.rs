@@ -4,14 +4,16 @@ use super::merge::descoped_in;
 use super::staging::STAGING;
 use super::{Recover, go_to};
 use crate::document::Impl;
-use crate::graph::{Assignment, Executed, Launch, Next, SawResult, Sent, scout_and_wave};
+use crate::graph::{Assignment, Executed, Launch, Next, SawResult, ScoutAndWave, Sent, scout_and_wave};
 use crate::protocol::agent::Post;
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, ReportedCommit, Status};
 use crate::protocol::state::State;
+use interlocking::graph::Node;
 use interlocking::prelude::*;
-use interlocking::workspaces::{changed_paths, in_repository, text_at};
-use interlocking::worktree::{CommitId, Repository};
+use interlocking::workspaces::{LeftoverRun, changed_paths, in_repository, text_at, touched_paths};
+use interlocking::worktree::{CommitId, Repository, WorktreeEntry};
+use std::collections::BTreeSet;
 
 /// The commit that an agent reports does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,7 +58,8 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
             if let Some(report) = completed.filter(|_| !descoped.contains(&files.agent)) {
                 let head = head_of(&post, report, staging, repository.clone()).await?;
                 let touched = changed_paths(repository.clone(), base, head).await?;
-                facts.push((post.clone(), Facts { base, head, touched, uncommitted: Default::default() }));
+                let uncommitted = uncommitted_by(&post, head, repository.clone()).await?;
+                facts.push((post.clone(), Facts { base, head, touched, uncommitted }));
                 let sent = Sent { generation: 0, section: section.clone(), base };
                 let label = post.label();
                 cx.update_memory(move |progress| _ = progress.sent.insert(label.clone(), sent.clone()));
@@ -77,6 +80,9 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
         let is_alone = launch.only().is_some();
         let executed = Executed { launch, facts };
         if !is_whole {
+            if let Some((post, facts)) = executed.facts.iter().find(|(_, facts)| !facts.uncommitted.is_empty()) {
+                return Err(not_committed(&format!("the worktree of `{}`", post.label()), &facts.uncommitted));
+            }
             // Agents that have not completed their work begin again, under their old names.
             return goto!(cx, scout_and_wave::pending, Next { wave: number, executed: Some(executed) });
         }
@@ -95,7 +101,7 @@ async fn staging_of(
     base: CommitId,
     cx: &Cx<'_, scout_and_wave::recover>,
 ) -> Result<Option<(CommitId, String, Impl)>, NodeError> {
-    let Some(left) = cx.leftover_of(run).await? else { return Ok(None) };
+    let Some(left) = left_of(run, cx).await? else { return Ok(None) };
     let name = format!("{run}/{STAGING}");
     let staging = left.branches().iter().find(|(branch, _)| branch.as_str() == name);
     let Some(staging) = staging.map(|(_, head)| *head) else { return Ok(None) };
@@ -134,9 +140,49 @@ async fn head_of(
     Ok(found.await?.ok_or(lost)?)
 }
 
-/// Removes what a run has left. Its commits are kept in the archive.
-pub(super) async fn clear_up<N: interlocking::graph::Node>(run: &RunId, cx: &Cx<'_, N>) -> Result<(), NodeError> {
-    if let Some(left) = cx.leftover_of(run).await? {
+/// The files in the worktree of an agent of several, if it is still there, that differ from the head of its branch (SAW-17).
+async fn uncommitted_by(post: &Post, head: CommitId, repository: Repository) -> Result<BTreeSet<String>, NodeError> {
+    let branch = post.branch()?;
+    in_repository(repository, move |repository| {
+        let is_there = |entry: &WorktreeEntry| entry.branch.as_ref() == Some(&branch) && !entry.is_missing;
+        let Some(entry) = repository.worktrees()?.into_iter().find(is_there) else { return Ok(BTreeSet::new()) };
+        Ok(touched_paths(&repository.open_worktree(entry.path)?.diff_since(head)?))
+    })
+    .await
+}
+
+/// What a run has left, if everything in its staging worktree but the document is committed: a person may have put files
+/// right there, as `blocked_verify` asks.
+async fn left_of<N: Node<Graph = ScoutAndWave>>(run: &RunId, cx: &Cx<'_, N>) -> Result<Option<LeftoverRun>, NodeError> {
+    let Some(left) = cx.leftover_of(run).await? else { return Ok(None) };
+    let name = format!("{run}/{STAGING}");
+    let is_staging = |entry: &&WorktreeEntry| entry.branch.as_ref().is_some_and(|branch| branch.as_str() == name);
+    let staging = left.worktrees().iter().filter(|entry| !entry.is_missing).find(is_staging);
+    if let Some((path, head)) = staging.and_then(|entry| Some((entry.path.clone(), entry.head?))) {
+        let at = path.display().to_string();
+        let changes =
+            in_repository(cx.repository()?, move |repository| Ok(repository.open_worktree(path)?.diff_since(head)?));
+        let mut files = touched_paths(&changes.await?);
+        // The orchestrator alone writes the document, and was killed before it committed it.
+        files.remove(cx.entry()?.document()?.as_str());
+        if !files.is_empty() {
+            return Err(not_committed(&format!("the staging worktree of `{run}`, {at},"), &files));
+        }
+    }
+    Ok(Some(left))
+}
+
+fn not_committed(place: &str, files: &BTreeSet<String>) -> NodeError {
+    let files: Vec<_> = files.iter().map(|file| format!("`{file}`")).collect();
+    let files = files.join(", ");
+    let problem = format!("{place} has changes that are not committed: commit or remove {files}");
+    format!("{problem}, then resume the run with --retry").into()
+}
+
+/// Removes what a run has left, if everything in its staging worktree but the document is committed. Its commits are kept in the
+/// archive.
+pub(super) async fn clear_up<N: Node<Graph = ScoutAndWave>>(run: &RunId, cx: &Cx<'_, N>) -> Result<(), NodeError> {
+    if let Some(left) = left_of(run, cx).await? {
         left.remove().await?;
     }
     Ok(())

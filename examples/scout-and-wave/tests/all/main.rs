@@ -36,6 +36,7 @@ mod solo;
 mod deviations;
 mod stale;
 mod recovered;
+mod uncommitted;
 mod guarantees;
 mod merge_order;
 mod killed;

@@ -13,7 +13,7 @@ use scout_and_wave::protocol::state::{BlockReason, State};
 use scout_and_wave::request::Request;
 use serde_json::{Value, json};
 
-fn recover() -> Request {
+pub(crate) fn recover() -> Request {
     Request::Recover { document: FilePath::new(DOCUMENT).unwrap(), run: RunId::DEFAULT }
 }
 
@@ -27,7 +27,7 @@ async fn goes_on(project: &Project, plan: &Value, turns: &[Turn]) -> (Outcome<Sa
     (ended, again.started())
 }
 
-fn count(nodes: &[String], name: &str) -> usize {
+pub(crate) fn count(nodes: &[String], name: &str) -> usize {
     nodes.iter().filter(|node| *node == name).count()
 }
 
