@@ -11,7 +11,7 @@ use crate::protocol::report::{CompletionReport, ReportedCommit, Status};
 use crate::protocol::state::State;
 use interlocking::graph::Node;
 use interlocking::prelude::*;
-use interlocking::workspaces::{LeftoverRun, changed_paths, in_repository, text_at, touched_paths};
+use interlocking::workspaces::{FilePath, LeftoverRun, changed_paths, in_repository, text_at, touched_paths};
 use interlocking::worktree::{CommitId, Repository, WorktreeEntry};
 use std::collections::BTreeSet;
 
@@ -56,7 +56,14 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
             let section = read.prompt(&files.agent).map(|(_, section)| section.clone()).unwrap_or_default();
             let completed = read.report(&files.agent).filter(|report| report.status == Status::Complete);
             if let Some(report) = completed.filter(|_| !descoped.contains(&files.agent)) {
-                let head = head_of(&post, report, staging, repository.clone()).await?;
+                let alone = match wave.agents.len() {
+                    1 => head_before_report(&document, &post, report, staging, repository.clone()).await?,
+                    _ => None,
+                };
+                let head = match alone {
+                    Some(head) => head,
+                    None => head_of(&post, report, staging, repository.clone()).await?,
+                };
                 let touched = changed_paths(repository.clone(), base, head).await?;
                 let uncommitted = uncommitted_by(&post, head, repository.clone()).await?;
                 facts.push((post.clone(), Facts { base, head, touched, uncommitted }));
@@ -111,6 +118,31 @@ async fn staging_of(
     let document = cx.entry()?.document()?.clone();
     let text = text_at(repository, staging, &document).await?.filter(|_| is_on_target);
     Ok(text.and_then(|text| Impl::read(document.as_str(), &text).ok().map(|read| (staging, text, read))))
+}
+
+/// The commit at which an agent that was alone ended: what the orchestrator has built its report on. The agent may have made it
+/// after the one that it reports (CON-111).
+async fn head_before_report(
+    document: &FilePath,
+    post: &Post,
+    report: &CompletionReport,
+    staging: CommitId,
+    repository: Repository,
+) -> Result<Option<CommitId>, NodeError> {
+    let (document, agent, reported) = (document.clone(), post.agent.clone(), report.commit.clone());
+    in_repository(repository, move |repository| {
+        let mut at = staging;
+        while let Some(before) = repository.commit(at)?.parents.first().copied() {
+            let text = repository.read_file(before, document.in_repository())?.unwrap_or_default();
+            let read = Impl::read(document.as_str(), &String::from_utf8_lossy(&text)).ok();
+            if read.is_none_or(|read| read.report(&agent).is_none_or(|report| report.commit != reported)) {
+                return Ok(Some(before));
+            }
+            at = before;
+        }
+        Ok(None)
+    })
+    .await
 }
 
 /// The commit of an agent's work: the head of its branch, or, if that is gone, the commit that it reports, which is merged

@@ -1,7 +1,7 @@
 //! Runs whose journal is lost: another run goes on with the document and git.
 
 use crate::descoped::is_without_b;
-use crate::project::Project;
+use crate::project::{Project, git};
 use crate::small::{Turn, is_blocked, passing, plan, project, script, script_again, turn, turns};
 use crate::solo::{alone, solo_plan};
 use crate::test_run::{DOCUMENT, TestRun};
@@ -12,6 +12,7 @@ use scout_and_wave::graph::{ReviewAnswer, SawResult};
 use scout_and_wave::protocol::state::{BlockReason, State};
 use scout_and_wave::request::Request;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 pub(crate) fn recover() -> Request {
     Request::Recover { document: FilePath::new(DOCUMENT).unwrap(), run: RunId::DEFAULT }
@@ -213,6 +214,32 @@ async fn a_solo_wave_is_recovered() {
         assert_eq!(worked.lines().filter(|subject| *subject == "work").count(), 2, "{node}: {worked}");
         assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n", "{node}");
     }
+}
+
+/// SAW-13, SAW-72, SAW-114, CON-111: a solo agent has reported a commit and made another one after it, with a file that is not its
+/// own. The recovered wave is blocked by that, as a wave is whose journal is there.
+#[tokio::test]
+async fn a_solo_agents_commit_that_it_does_not_report_is_found() {
+    let project = project().await;
+    let mut first = alone("A", "a.txt");
+    first.actions.extend([vec!["sh", "-c", "echo other >> shared.txt"], vec!["commit"]]);
+    let test = TestRun::new(&project, script(&solo_plan(), &[first]));
+    is_blocked(&project, &test).await;
+    // As if it had reported its first commit.
+    let staging = PathBuf::from(test.question().await.staging);
+    let head = git(&staging, &["rev-parse", "HEAD~1"]);
+    let (head, reported) = (head.trim(), git(&staging, &["rev-parse", "HEAD~2"]));
+    let text = std::fs::read_to_string(staging.join(DOCUMENT)).unwrap();
+    std::fs::write(staging.join(DOCUMENT), text.replace(head, reported.trim())).unwrap();
+    git(&staging, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qa", "--amend", "--no-edit"]);
+    drop(test);
+    let again = TestRun::of_another_run(&project, script_again(&solo_plan(), &[]), "r2").with_gate(&passing());
+    let blocked = again.begin(recover()).await;
+    assert!(matches!(blocked, Outcome::Waiting { .. }), "{blocked:?}");
+    let question = again.question().await;
+    let other = format!("wave1-agent-a: it reports the commit {}, and `main` is at {head}", reported.trim());
+    let unjustified = "wave1-agent-a: it touched `shared.txt`, which is not its own, and does not report why";
+    assert_eq!((question.reason, question.problems), (BlockReason::AgentFailure, vec![other, unjustified.to_owned()]));
 }
 
 /// SAW-43, SAW-105: what the lost run has left cannot be removed completely. Once it can, the run goes on: the agent that was done
