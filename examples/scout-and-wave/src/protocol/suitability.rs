@@ -211,7 +211,13 @@ fn decomposition(plan: &Plan, files: &BTreeSet<String>) -> Vec<String> {
 fn investigations(plan: &Plan) -> Vec<String> {
     let gate =
         plan.gate.is_empty().then_some("the commands that build and test the whole project: the plan has no gate");
-    let open = plan.investigations.iter().map(String::as_str).chain(gate);
+    // SAW-66: without them, a field of the agent's prompt would be empty.
+    let unclear = plan.agents().flat_map(|(_, PlannedAgent { agent, task, verification, .. })| {
+        let task = task.trim().is_empty().then(|| format!("what agent {agent} is to implement"));
+        let check = verification.is_empty().then(|| format!("the commands that check the work of agent {agent}"));
+        task.into_iter().chain(check)
+    });
+    let open = plan.investigations.iter().cloned().chain(gate.map(str::to_owned)).chain(unclear);
     open.map(|what| format!("to be found out first: {what}")).collect()
 }
 

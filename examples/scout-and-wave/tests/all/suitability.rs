@@ -113,6 +113,16 @@ fn p2_wants_nothing_to_be_found_out_first() {
     fails(Precondition::NoInvestigation, gate, |plan| plan.gate.clear());
 }
 
+/// SAW-63, SAW-66: the fields of a prompt are stamped from the plan, and none of these may be empty.
+#[test]
+fn p2_wants_a_task_and_a_check_of_each_agent() {
+    fails(Precondition::NoInvestigation, "to be found out first: what agent A is to implement", |plan| {
+        plan.waves[0].agents[0].task = " \n".to_owned();
+    });
+    let check = "to be found out first: the commands that check the work of agent B";
+    fails(Precondition::NoInvestigation, check, |plan| plan.waves[0].agents[1].verification.clear());
+}
+
 /// SAW-07.
 #[test]
 fn p3_wants_every_interface_written_down() {
