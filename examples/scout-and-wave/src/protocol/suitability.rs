@@ -4,7 +4,7 @@
 use super::agent::AgentLetter;
 use super::bootstrap::TYPES_WAVE;
 use super::ownership::{self, waves_of};
-use super::plan::{FindingClass, Plan, PlannedAgent};
+use super::plan::{Contract, FindingClass, Plan, PlannedAgent};
 use interlocking::workspaces::FilePath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -232,7 +232,27 @@ fn interfaces(plan: &Plan) -> Vec<String> {
             .filter(|letter| !is_known(letter))
             .map(|letter| format!("the contract `{}` names an agent {letter}, and the plan has none", contract.name))
     });
-    open.chain(empty).chain(unknown).collect()
+    open.chain(empty).chain(unknown).chain(called_too_early(plan)).collect()
+}
+
+/// The calls of what a later wave provides (SAW-60).
+fn called_too_early(plan: &Plan) -> Vec<String> {
+    let wave_of = |letter: &AgentLetter| plan.agents().find(|(_, agent)| agent.agent == *letter).map(|(wave, _)| wave);
+    let mut reasons = Vec::new();
+    for Contract { name, provided_by, called_by, .. } in &plan.contracts {
+        let Some((provider, provided_in)) = provided_by.as_ref().and_then(|by| Some((by, wave_of(by)?))) else {
+            continue;
+        };
+        for (caller, wave) in called_by.iter().filter_map(|caller| Some((caller, wave_of(caller)?))) {
+            if wave < provided_in {
+                reasons.push(format!(
+                    "agent {caller} of wave {wave} calls `{name}`, which agent {provider} provides in wave {provided_in}: it belongs to a \
+                     later wave"
+                ));
+            }
+        }
+    }
+    reasons
 }
 
 fn findings(plan: &Plan) -> Vec<String> {

@@ -137,6 +137,18 @@ fn p3_wants_every_interface_written_down() {
     });
 }
 
+/// SAW-51, SAW-60, SAW-81: who calls a contract works in the wave of its provider or later.
+#[test]
+fn p3_wants_contracts_of_earlier_waves() {
+    let early = "agent A of wave 1 calls `report`, which agent D provides in wave 2: it belongs to a later wave";
+    fails(Precondition::Interfaces, early, |plan| {
+        plan.contracts.last_mut().unwrap().called_by.push("A".parse().unwrap());
+    });
+    // They work at the same time: the contract is what both follow.
+    let beside = changed(|plan| plan.contracts[1].called_by.push("B".parse().unwrap()));
+    assert_eq!(beside.failed, []);
+}
+
 /// SAW-08.
 #[test]
 fn p4_wants_every_finding_classed() {
