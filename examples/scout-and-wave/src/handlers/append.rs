@@ -4,9 +4,12 @@ use super::Append;
 use super::staging::{STAGING, text_of};
 use crate::document::Impl;
 use crate::graph::{Merged, scout_and_wave};
+use crate::protocol::agent::AgentLetter;
 use crate::protocol::append_only::{lines_of, only_adds, with_lines};
+use crate::protocol::plan::AppendOnly;
 use interlocking::prelude::*;
-use interlocking::workspaces::text_at;
+use interlocking::workspaces::{FilePath, in_repository, text_at};
+use interlocking::worktree::{CommitId, Repository};
 
 impl LogicHandler<scout_and_wave::append> for Append {
     async fn run(&self, merged: Merged, cx: &mut Cx<'_, scout_and_wave::append>) -> Route<scout_and_wave::append> {
@@ -39,4 +42,26 @@ impl LogicHandler<scout_and_wave::append> for Append {
         let commit = committed.unwrap_or(merged.commit);
         goto!(cx, scout_and_wave::verify, Merged { commit, ..merged })
     }
+}
+
+/// The files to which lines are to be added after the work of these agents, and which are not there as text in a commit.
+pub(super) async fn without_text(
+    append_only: &[AppendOnly],
+    agents: &[AgentLetter],
+    commit: CommitId,
+    repository: Repository,
+) -> Result<Vec<FilePath>, NodeError> {
+    let added = append_only.iter().filter(|shared| lines_of(shared, agents).next().is_some());
+    let files: Vec<_> = added.map(|shared| shared.file.clone()).collect();
+    in_repository(repository, move |repository| {
+        let mut without = Vec::new();
+        for file in files {
+            let bytes = repository.read_file(commit, file.in_repository())?;
+            if bytes.and_then(|bytes| String::from_utf8(bytes).ok()).is_none() {
+                without.push(file);
+            }
+        }
+        Ok(without)
+    })
+    .await
 }

@@ -1,5 +1,6 @@
 //! Whether the next wave may begin, and the assignment of each of its agents.
 
+use super::append::without_text;
 use super::recover::clear_up;
 use super::staging::{STAGING, text_of};
 use super::{Pending, blocked, go_to};
@@ -67,6 +68,14 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
             problems.push(GateFailure::Missing.to_string());
         }
         let descoped = executed.as_ref().map(|executed| still_descoped(executed, wave)).unwrap_or_default();
+        let working: Vec<_> =
+            wave.agents.iter().map(|files| files.agent.clone()).filter(|agent| !descoped.contains(agent)).collect();
+        for file in without_text(&read.waves.append_only, &working, base, cx.repository()?).await? {
+            problems.push(format!(
+                "lines are to be added to `{file}`, which is not there as text: create it on `{target}`, or change `append_only` under \
+                 `## Waves`"
+            ));
+        }
         if !descoped.is_empty() && descoped.len() == wave.agents.len() {
             problems
                 .push(format!("every agent of wave {number} is descoped: give the wave another one, or stop the run"));

@@ -170,6 +170,33 @@ async fn a_missing_gate_stops_the_launch() {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
+/// SAW-112: a person has removed a file that lines are to be added to, or it is no text. No agent works before it is there.
+#[tokio::test]
+async fn an_append_only_file_that_is_no_text_stops_the_launch() {
+    let project = project().await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let list = project.root().join("list.txt");
+    let commit = || project.git(&["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "The list"]);
+    std::fs::remove_file(&list).unwrap();
+    commit();
+    let said = "lines are to be added to `list.txt`, which is not there as text: create it on `main`, or change `append_only` under \
+                `## Waves`";
+    assert_eq!(blocks(&project, &test).await, (BlockReason::Contract, vec![said.to_owned()]));
+    has_no_worktrees(&project);
+    std::fs::write(&list, [0xff]).unwrap();
+    project.git(&["add", "list.txt"]);
+    commit();
+    let ended = test.unblock(json!("revised")).await;
+    assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
+    assert_eq!(test.question().await.problems, [said]);
+    std::fs::write(&list, "one\n").unwrap();
+    commit();
+    let ended = test.unblock(json!("revised")).await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
+}
+
 /// SAW-42, CON-102: the agent's prompt contains what a person wrote into its section.
 #[tokio::test]
 async fn an_agent_is_told_what_stands_in_the_document() {
