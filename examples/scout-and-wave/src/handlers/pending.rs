@@ -11,7 +11,6 @@ use crate::graph::{
 use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::invariant::{Invariant, Violation};
 use crate::protocol::ownership::{self, Wave};
-use crate::protocol::report::Status;
 use crate::protocol::state::{BlockReason, State};
 use crate::request::{Brief, Request};
 use crate::workbench::{GateFailure, refuse_changes};
@@ -136,7 +135,7 @@ pub(super) async fn done<N: Node<Graph = ScoutAndWave>>(
     let read = Impl::read(document.as_str(), &text_of(&staging, document).await?)?;
     let done = facts.into_iter().filter_map(|(post, facts)| {
         let report = read.report(&post.agent)?.clone();
-        let is_done = report.status == Status::Complete && facts.uncommitted.is_empty() && facts.head != facts.base;
+        let is_done = report.is_complete() && facts.uncommitted.is_empty() && facts.head != facts.base;
         is_done.then_some(Done { post, report, facts })
     });
     Ok(done.collect())

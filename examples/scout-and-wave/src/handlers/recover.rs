@@ -7,7 +7,7 @@ use crate::document::Impl;
 use crate::graph::{Assignment, Executed, Launch, Next, SawResult, ScoutAndWave, Sent, scout_and_wave};
 use crate::protocol::agent::Post;
 use crate::protocol::prediction::Facts;
-use crate::protocol::report::{CompletionReport, ReportedCommit, Status};
+use crate::protocol::report::{CompletionReport, ReportedCommit};
 use crate::protocol::state::State;
 use interlocking::graph::Node;
 use interlocking::prelude::*;
@@ -54,7 +54,7 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
         for files in &wave.agents {
             let post = Post { wave: number, agent: files.agent.clone() };
             let section = read.prompt(&files.agent).map(|(_, section)| section.clone()).unwrap_or_default();
-            let completed = read.report(&files.agent).filter(|report| report.status == Status::Complete);
+            let completed = read.report(&files.agent).filter(|report| report.is_complete());
             if let Some(report) = completed.filter(|_| !descoped.contains(&files.agent)) {
                 let alone = match wave.agents.len() {
                     1 => head_before_report(&document, &post, report, staging, repository.clone()).await?,

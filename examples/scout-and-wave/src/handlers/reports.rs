@@ -20,13 +20,16 @@ pub(super) fn incomplete(done: &[Done]) -> Incomplete {
     let (mut problems, mut is_contract) = (Vec::new(), false);
     for Done { post, report, .. } in done {
         let status = match report.status {
-            Status::Complete => continue,
+            Status::Complete if report.is_complete() => continue,
+            Status::Complete => "complete",
             Status::Partial => "partial",
             Status::Blocked => "blocked",
         };
         is_contract |= report.status == Status::Blocked && !report.interface_deviations.is_empty();
         let deviations = report.interface_deviations.iter().map(|deviation| deviation.description.as_str());
-        let said: Vec<_> = deviations.chain([report.notes.as_str()]).filter(|said| !said.is_empty()).collect();
+        let failed = (report.status == Status::Complete).then(|| report.verification.to_string());
+        let said = failed.as_deref().into_iter().chain(deviations).chain([report.notes.as_str()]);
+        let said: Vec<_> = said.filter(|said| !said.is_empty()).collect();
         problems.push(format!("{} reports `{status}`: {}", post.label(), said.join("; ")));
     }
     Incomplete { problems, is_contract }

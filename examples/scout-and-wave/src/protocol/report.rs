@@ -160,7 +160,21 @@ impl From<Verification> for String {
     }
 }
 
+impl Verification {
+    /// Of work that a person has finished: no agent has run its commands.
+    pub(crate) fn by_hand() -> Self {
+        Self { passed: false, command: "not run by an agent".to_owned(), tests_passed: 0, tests: 0 }
+    }
+}
+
 impl CompletionReport {
+    /// Whether all is done, and the agent's commands and tests have passed, as they have to before it may say so (SAW-63).
+    pub(crate) fn is_complete(&self) -> bool {
+        let Verification { passed, tests_passed, tests, .. } = self.verification;
+        let is_verified = passed && tests_passed >= tests || self.verification == Verification::by_hand();
+        self.status == Status::Complete && is_verified
+    }
+
     /// Every file that it reports to have touched.
     pub fn files(&self) -> impl Iterator<Item = &FilePath> {
         self.files_changed.iter().chain(&self.files_created)

@@ -109,6 +109,18 @@ async fn a_partial_or_blocked_report_blocks_the_wave() {
     }
 }
 
+/// SAW-43, SAW-63: an agent reports that it is complete, and that its own commands, or some of its tests, have failed.
+#[tokio::test]
+async fn a_complete_report_with_a_failed_gate_blocks_the_wave() {
+    for verification in ["FAIL (true - 1/1 tests)", "PASS (true - 2/3 tests)"] {
+        let mut first = turn("A", "a.txt");
+        first.report["verification"] = json!(verification);
+        let (reason, problems, ..) = first_does(first).await;
+        assert_eq!(reason, BlockReason::AgentFailure);
+        assert_eq!(problems, [format!("wave1-agent-a reports `complete`: {verification}")]);
+    }
+}
+
 /// SAW-79, SAW-83, SAW-85: an agent whose report is malformed, or is prose, has not reported: its text does not count.
 #[tokio::test]
 async fn an_agent_without_a_report_blocks_the_wave() {

@@ -62,20 +62,23 @@ async fn a_run_without_its_journal_is_recovered() {
     assert!(without_agents >= 8, "{without_agents}");
 }
 
-/// SAW-43, SAW-44, SAW-105: an agent that had not completed works again; the other does not, and its commit is cherry-picked.
+/// SAW-43, SAW-44, SAW-63, SAW-105: an agent that had not completed, or whose gate had failed, works again; the other does not, and
+/// its commit is cherry-picked.
 #[tokio::test]
 async fn who_was_done_does_not_work_again() {
-    let project = project().await;
-    let mut first = turn("A", "a.txt");
-    (first.report["status"], first.actions) = (json!("partial"), vec![vec!["write", "draft.txt"], vec!["commit"]]);
-    let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")]));
-    is_blocked(&project, &test).await;
-    drop(test);
-    let (ended, started) = goes_on(&project, &plan(), &[turn("A", "a.txt")]).await;
-    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
-    assert_eq!((count(&started, "review"), count(&started, "implement")), (0, 1));
-    assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
-    assert_eq!(project.git(&["ls-tree", "-r", "--name-only", "main"]).matches("draft").count(), 0);
+    for (field, said) in [("status", "partial"), ("verification", "FAIL (true - 0/1 tests)")] {
+        let project = project().await;
+        let mut first = turn("A", "a.txt");
+        (first.report[field], first.actions) = (json!(said), vec![vec!["write", "draft.txt"], vec!["commit"]]);
+        let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")]));
+        is_blocked(&project, &test).await;
+        drop(test);
+        let (ended, started) = goes_on(&project, &plan(), &[turn("A", "a.txt")]).await;
+        assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+        assert_eq!((count(&started, "review"), count(&started, "implement")), (0, 1));
+        assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
+        assert_eq!(project.git(&["ls-tree", "-r", "--name-only", "main"]).matches("draft").count(), 0);
+    }
 }
 
 /// SAW-43, SAW-105: a recovered report is not true, so its agent works again, and the other keeps its work. The branches of the lost

@@ -156,13 +156,13 @@ async fn an_agent_is_descoped() {
     assert!(text.contains("### Wave 1 - Descoped\n\n- Agent A: nothing of it is merged\n"), "{text}");
 }
 
-/// SAW-43, SAW-44: neither agent is complete. An answer about one agent does not decide about the other, whose work is not merged
+/// SAW-43, SAW-44, SAW-63: neither agent is complete. An answer about one agent does not decide about the other, whose work is not merged
 /// before it is decided on.
 #[tokio::test]
 async fn an_answer_decides_about_the_agents_that_it_names_and_no_others() {
     let project = project().await;
     let mut second = turn("B", "b.txt");
-    second.report["status"] = json!("partial");
+    second.report["verification"] = json!("FAIL (true - 0/1 tests)");
     let test = TestRun::new(&project, script(&plan(), &[partial(), second])).with_gate(&passing());
     let (_, problems) = is_blocked(&project, &test).await;
     assert_eq!(problems.len(), 2);

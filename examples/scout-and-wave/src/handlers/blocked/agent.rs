@@ -144,7 +144,7 @@ async fn undecided(
     let read = Impl::read(file.as_str(), &text_of(&cx.worktree_of(STAGING).await?, &file).await?)?;
     let is_complete = |post: &Post| {
         executed.facts.iter().any(|(known, _)| known == post)
-            && read.report(&post.agent).is_some_and(|report| report.status == Status::Complete)
+            && read.report(&post.agent).is_some_and(CompletionReport::is_complete)
     };
     let undecided = executed.launch.working().map(|sent| &sent.post).filter(|post| !is_complete(post));
     Ok(undecided.map(|post| format!("agent {} has not completed its work: name it, too", post.agent)).collect())
@@ -282,8 +282,6 @@ fn report_by_hand(worktree: String, head: CommitId, changes: &[FileChange]) -> R
             }
         }
     }
-    let verification =
-        Verification { passed: false, command: "not run by an agent".to_owned(), tests_passed: 0, tests: 0 };
     Ok(CompletionReport {
         status: Status::Complete,
         worktree,
@@ -293,7 +291,7 @@ fn report_by_hand(worktree: String, head: CommitId, changes: &[FileChange]) -> R
         interface_deviations: Vec::new(),
         out_of_scope_deps: Vec::new(),
         tests_added: Vec::new(),
-        verification,
+        verification: Verification::by_hand(),
         notes: "A person has finished this by hand.".to_owned(),
     })
 }
