@@ -1,11 +1,12 @@
 //! Recovers a wave of another run whose journal is lost, from the document and git (SAW-105, SAW-110, CON-105).
 
 use super::merge::descoped_in;
-use super::staging::STAGING;
+use super::staging::{LONGEST, STAGING};
 use super::{Recover, go_to};
 use crate::document::Impl;
 use crate::graph::{Assignment, Executed, Launch, Next, SawResult, ScoutAndWave, Sent, scout_and_wave};
 use crate::protocol::agent::Post;
+use crate::protocol::plan::AppendOnly;
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, ReportedCommit};
 use crate::protocol::state::State;
@@ -14,6 +15,7 @@ use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, LeftoverRun, changed_paths, in_repository, text_at, touched_paths};
 use interlocking::worktree::{CommitId, Repository, WorktreeEntry};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// The commit that an agent reports does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -172,7 +174,8 @@ async fn head_of(
     Ok(found.await?.ok_or(lost)?)
 }
 
-/// The files in the worktree of an agent of several, if it is still there, that differ from the head of its branch (SAW-17).
+/// The files in the worktree of an agent of several, if it is still there, that differ from the head of its branch
+/// (SAW-17).
 async fn uncommitted_by(post: &Post, head: CommitId, repository: Repository) -> Result<BTreeSet<String>, NodeError> {
     let branch = post.branch()?;
     in_repository(repository, move |repository| {
@@ -183,8 +186,8 @@ async fn uncommitted_by(post: &Post, head: CommitId, repository: Repository) -> 
     .await
 }
 
-/// What a run has left, if everything in its staging worktree but the document is committed: a person may have put files
-/// right there, as `blocked_verify` asks.
+/// What a run has left, if nothing of a person's is uncommitted in its staging worktree: files may have been put right
+/// there, as `blocked_verify` asks.
 async fn left_of<N: Node<Graph = ScoutAndWave>>(run: &RunId, cx: &Cx<'_, N>) -> Result<Option<LeftoverRun>, NodeError> {
     let Some(left) = cx.leftover_of(run).await? else { return Ok(None) };
     let name = format!("{run}/{STAGING}");
@@ -192,16 +195,46 @@ async fn left_of<N: Node<Graph = ScoutAndWave>>(run: &RunId, cx: &Cx<'_, N>) -> 
     let staging = left.worktrees().iter().filter(|entry| !entry.is_missing).find(is_staging);
     if let Some((path, head)) = staging.and_then(|entry| Some((entry.path.clone(), entry.head?))) {
         let at = path.display().to_string();
-        let changes =
-            in_repository(cx.repository()?, move |repository| Ok(repository.open_worktree(path)?.diff_since(head)?));
-        let mut files = touched_paths(&changes.await?);
-        // The orchestrator alone writes the document, and was killed before it committed it.
-        files.remove(cx.entry()?.document()?.as_str());
+        let document = cx.entry()?.document()?.clone();
+        let files =
+            in_repository(cx.repository()?, move |repository| uncommitted_in(repository, path, head, &document));
+        let files = files.await?;
         if !files.is_empty() {
             return Err(not_committed(&format!("the staging worktree of `{run}`, {at},"), &files));
         }
     }
     Ok(Some(left))
+}
+
+/// The files of a staging worktree that differ from its head, except those that the orchestrator was killed while it wrote:
+/// the document, which it alone writes, and a file that has only got lines that the plan adds.
+fn uncommitted_in(
+    repository: &Repository,
+    path: PathBuf,
+    head: CommitId,
+    document: &FilePath,
+) -> Result<BTreeSet<String>, NodeError> {
+    let staging = repository.open_worktree(path)?;
+    let mut files = touched_paths(&staging.diff_since(head)?);
+    files.remove(document.as_str());
+    let text = repository.read_file(head, document.in_repository())?.unwrap_or_default();
+    let Ok(read) = Impl::read(document.as_str(), &String::from_utf8_lossy(&text)) else { return Ok(files) };
+    for AppendOnly { file, additions } in &read.waves.append_only {
+        if !files.contains(file.as_str()) {
+            continue;
+        }
+        let before = repository.read_file(head, file.in_repository())?.unwrap_or_default();
+        let after = staging.read_file(file.in_repository(), LONGEST).ok().flatten().unwrap_or_default();
+        let is_planned = |line: &[u8]| {
+            additions.iter().flat_map(|addition| &addition.lines).any(|planned| planned.as_bytes() == line)
+        };
+        let is_added =
+            |added: &[u8]| added.split(|byte| *byte == b'\n').all(|line| line.is_empty() || is_planned(line));
+        if after.strip_prefix(&before[..]).is_some_and(is_added) {
+            files.remove(file.as_str());
+        }
+    }
+    Ok(files)
 }
 
 fn not_committed(place: &str, files: &BTreeSet<String>) -> NodeError {
@@ -211,7 +244,7 @@ fn not_committed(place: &str, files: &BTreeSet<String>) -> NodeError {
     format!("{problem}, then resume the run with --retry").into()
 }
 
-/// Removes what a run has left, if everything in its staging worktree but the document is committed. Its commits are kept in the
+/// Removes what a run has left, if nothing of a person's is uncommitted in its staging worktree. Its commits are kept in the
 /// archive.
 pub(super) async fn clear_up<N: Node<Graph = ScoutAndWave>>(run: &RunId, cx: &Cx<'_, N>) -> Result<(), NodeError> {
     if let Some(left) = left_of(run, cx).await? {

@@ -156,8 +156,8 @@ async fn an_agent_is_descoped() {
     assert!(text.contains("### Wave 1 - Descoped\n\n- Agent A: nothing of it is merged\n"), "{text}");
 }
 
-/// SAW-43, SAW-44, SAW-63: neither agent is complete. An answer about one agent does not decide about the other, whose work is not merged
-/// before it is decided on.
+/// SAW-43, SAW-44, SAW-63: neither agent is complete. An answer about one agent does not decide about the other, whose work is
+/// not merged before it is decided on.
 #[tokio::test]
 async fn an_answer_decides_about_the_agents_that_it_names_and_no_others() {
     let project = project().await;

@@ -39,6 +39,9 @@ async fn what_a_person_has_put_right_is_not_removed() {
     drop(test);
     let staging = worktree_on(&project, &format!("{}/staging", RunId::DEFAULT));
     std::fs::write(staging.join("shared.txt"), "put right\n").unwrap();
+    // As if it had been killed before it committed the lines of the wave: these do not count.
+    git(&staging, &["reset", "-q", "--soft", "HEAD~1"]);
+    assert_eq!(git(&staging, &["status", "--short", "list.txt"]), "M  list.txt\n");
     let again = TestRun::of_another_run(&project, script_again(&plan(), &turns()), "r2").with_gate(&passing());
     let Outcome::Failed(failure) = again.begin(recover()).await else { panic!() };
     let said = format!(
@@ -50,6 +53,7 @@ async fn what_a_person_has_put_right_is_not_removed() {
     commit_all(&staging);
     let ended = again.retry().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
     assert_eq!((project.file("main", "shared.txt").as_str(), count(&again.started(), "implement")), ("put right\n", 0));
 }
 
