@@ -152,6 +152,16 @@ pub struct Executed {
     pub launch: Launch,
     /// The branch and worktree of each agent that has ended.
     pub facts: Vec<(Post, Facts)>,
+    /// The agents whose work a person has put right since.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub fixed: BTreeSet<AgentLetter>,
+}
+
+impl Executed {
+    /// A wave whose agents have just ended.
+    pub(crate) fn new(launch: Launch, facts: Vec<(Post, Facts)>) -> Self {
+        Self { launch, facts, fixed: BTreeSet::new() }
+    }
 }
 
 /// A wave that is merged on the staging branch.

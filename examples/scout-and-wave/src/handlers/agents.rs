@@ -63,7 +63,7 @@ impl MapHandler<scout_and_wave::agents> for Agents {
         problems.extend(incomplete.problems);
         let wave = launch.wave;
         let facts = done.into_iter().map(|done| (done.post, done.facts)).collect();
-        let executed = Executed { launch, facts };
+        let executed = Executed::new(launch, facts);
         if incomplete.is_contract {
             let blocked = blocked(cx, wave, BlockReason::Contract, &problems, Some(executed))?;
             return goto!(cx, scout_and_wave::blocked_contract, blocked);

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 impl LogicHandler<scout_and_wave::merge> for Merge {
     async fn run(&self, executed: Executed, cx: &mut Cx<'_, scout_and_wave::merge>) -> Route<scout_and_wave::merge> {
-        let Executed { launch, facts } = executed;
+        let Executed { launch, facts, fixed } = executed;
         let wave = launch.wave;
         let file = cx.entry()?.document()?.clone();
         let mut staging = cx.worktree_of(STAGING).await?;
@@ -39,7 +39,7 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
                 Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
                     let what = format!("{} cannot be merged: {error}", post.label());
                     let problem = Violation { invariant: Invariant::I1, what };
-                    let executed = Executed { launch, facts: facts.clone() };
+                    let executed = Executed { launch, facts: facts.clone(), fixed };
                     let blocked = blocked(cx, wave, BlockReason::Ownership, &[problem], Some(executed))?;
                     return goto!(cx, scout_and_wave::blocked_contract, blocked);
                 }

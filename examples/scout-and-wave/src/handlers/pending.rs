@@ -83,6 +83,7 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
             let blocked = blocked(cx, number, BlockReason::Contract, &problems, executed)?;
             return goto!(cx, scout_and_wave::blocked_contract, blocked);
         }
+        let fixed = executed.as_ref().map(|executed| executed.fixed.clone()).unwrap_or_default();
         let (sent, done) = (cx.memory().sent, done(executed, &document, cx).await?);
         let assignments = wave.agents.iter().map(|files| {
             let (_, section) = read
@@ -90,10 +91,11 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
                 .ok_or_else(|| format!("the document has no prompt for agent {}", files.agent))?;
             let post = Post { wave: number, agent: files.agent.clone() };
             let before = sent.get(&post.label());
-            // SAW-45: an agent whose section has changed works again. SAW-113: a worktree at another base is made anew; an agent
-            // that is done keeps its work.
+            // SAW-45: an agent whose section has changed works again. SAW-113: a worktree at another base is made anew, and
+            // one that a person has worked in; an agent that is done keeps its work.
             let is_same = before.is_some_and(|known| known.section == *section);
-            let is_stale = before.is_some_and(|known| known.base != base || known.generation == 0);
+            let is_stale =
+                before.is_some_and(|known| known.base != base || known.generation == 0 || fixed.contains(&post.agent));
             let generation = before.map_or(1, |known| known.generation + u32::from(!is_same || is_stale));
             let kept = done.iter().find(|done| is_same && is_stale && done.post == post).cloned();
             let (wave_size, document, section) = (wave.agents.len(), document.clone(), section.clone());

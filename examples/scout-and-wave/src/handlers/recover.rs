@@ -87,7 +87,7 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
         let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments, descoped };
         let is_whole = facts.len() == launch.working().count();
         let is_alone = launch.only().is_some();
-        let executed = Executed { launch, facts };
+        let executed = Executed::new(launch, facts);
         if !is_whole {
             if let Some((post, facts)) = executed.facts.iter().find(|(_, facts)| !facts.uncommitted.is_empty()) {
                 return Err(not_committed(&format!("the worktree of `{}`", post.label()), &facts.uncommitted));

@@ -53,7 +53,7 @@ impl LLMHandler<scout_and_wave::solo> for Solo {
             })
             .await?;
         }
-        let executed = Executed { launch, facts: vec![(done.post, facts)] };
+        let executed = Executed::new(launch, vec![(done.post, facts)]);
         if incomplete.is_contract {
             // CON-155
             let blocked = blocked(cx, wave, BlockReason::Contract, &incomplete.problems, Some(executed))?;
@@ -78,7 +78,7 @@ impl LogicHandler<scout_and_wave::solo_failed> for SoloFailed {
         cx.worktree().await?.adopt_commits().await?;
         let label = launch.only().ok_or("a wave of several agents is no solo wave")?.post.label();
         let (wave, problem) = (launch.wave, format!("{label} has not reported: {why}"));
-        let executed = Executed { launch, facts: Vec::new() };
+        let executed = Executed::new(launch, Vec::new());
         let blocked = blocked(cx, wave, BlockReason::AgentFailure, &[problem], Some(executed))?;
         goto!(cx, scout_and_wave::blocked_agent, blocked)
     }

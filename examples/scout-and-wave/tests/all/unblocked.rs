@@ -71,6 +71,25 @@ async fn a_person_finishes_an_agents_work() {
     assert_eq!(test.started().iter().filter(|node| *node == "implement").count(), 2);
 }
 
+/// SAW-43, SAW-44: what a person has put right stays, if another agent is sent to work again afterwards.
+#[tokio::test]
+async fn what_a_person_has_put_right_stays_while_others_work_again() {
+    let project = project().await;
+    let mut first = turn("B", "b.txt");
+    first.report["status"] = json!("partial");
+    let turns = [turn("A", "a.txt"), first, turn("B", "b.txt")];
+    let test = TestRun::new(&project, script(&plan(), &turns)).with_gate(&passing());
+    is_blocked(&project, &test).await;
+    let own = worktree_of_a(&project);
+    std::fs::write(own.join("a.txt"), "by hand\n").unwrap();
+    git(&own, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "By hand"]);
+    let ended = test.unblock(json!({ "fixed": { "agents": ["A"] } })).await;
+    assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
+    is_complete(&test.unblock(json!({ "rerun": { "agents": ["B"] } })).await);
+    assert_eq!(project.file("main", "a.txt"), "by hand\n");
+    assert_eq!((test.unplayed(), test.started().iter().filter(|node| *node == "implement").count()), (0, 3));
+}
+
 /// The worktree of agent A.
 fn worktree_of_a(project: &Project) -> PathBuf {
     let listed = project.git(&["worktree", "list", "--porcelain"]);

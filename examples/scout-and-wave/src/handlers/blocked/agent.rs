@@ -57,7 +57,7 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
         match answer {
             AgentFailureAnswer::Stop => return stop(blocked, cx),
             AgentFailureAnswer::Rerun { agents } => {
-                keep_recovered(&mut executed, cx).await?;
+                keep_work(&mut executed, &agents, cx).await?;
                 let mut launch = executed.launch;
                 launch.descoped.retain(|letter| !agents.contains(letter));
                 for sent in launch.assignments.iter_mut().filter(|sent| agents.contains(&sent.post.agent)) {
@@ -100,19 +100,23 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
     }
 }
 
-/// Agents whose work another run has made, and this run has recovered, keep it when their wave begins again: they have no worktrees
-/// in this run. The branches of that run, whose names they are to have, go.
-async fn keep_recovered(
+/// Agents whose work is not in the results of their own runs keep it when their wave begins again, unless they are to `rerun`: work
+/// that another run has made, and this run has recovered, and work that a person has put right. The branches of another run, whose
+/// names the agents are to have, go.
+async fn keep_work(
     executed: &mut Executed,
+    rerun: &[AgentLetter],
     cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
 ) -> Result<(), NodeError> {
-    let Request::Recover { run, document } = cx.entry()?.clone() else { return Ok(()) };
-    let sent = cx.memory().sent;
-    for done in done(Some(executed.clone()), &document, cx).await? {
+    let (request, sent) = (cx.entry()?.clone(), cx.memory().sent);
+    for done in done(Some(executed.clone()), request.document()?, cx).await? {
         let label = done.post.label();
         let is_recovered = sent.get(&label).is_some_and(|sent| sent.generation == 0);
+        let is_fixed = executed.fixed.contains(&done.post.agent) && !rerun.contains(&done.post.agent);
         let assignment = executed.launch.assignments.iter_mut().find(|assignment| assignment.post == done.post);
-        let Some(assignment) = assignment.filter(|_| is_recovered) else { continue };
+        let Some(assignment) = assignment.filter(|_| is_recovered || is_fixed) else { continue };
+        // The run of the agent ended without the person's work.
+        assignment.generation += u32::from(is_fixed);
         let generation = assignment.generation;
         cx.update_memory(move |progress| {
             if let Some(sent) = progress.sent.get_mut(&label) {
@@ -121,7 +125,10 @@ async fn keep_recovered(
         });
         assignment.kept = Some(done);
     }
-    clear_up(&run, cx).await
+    match request {
+        Request::Recover { run, .. } => clear_up(&run, cx).await,
+        _ => Ok(()),
+    }
 }
 
 /// Asks the question again, with the reason why the answer cannot be followed, or not completely.
@@ -184,6 +191,7 @@ async fn fixed(
         }
         reports.push((post.clone(), report_by_hand(post.place(size).worktree, facts.head, &changes)?));
         executed.launch.descoped.remove(letter);
+        executed.fixed.insert(letter.clone());
         executed.facts.retain(|(known, _)| *known != post);
         executed.facts.push((post, facts));
     }
