@@ -58,7 +58,7 @@ impl Exit {
             Self::ProviderLimited => "a provider goes on failing: resume later",
             Self::Stopped => "the run was suspended or cancelled",
             Self::Journal => "the journal cannot be used, or another process executes the run",
-            Self::Output => "output could not be written, or what a run has made not removed",
+            Self::Output => "output could not be written, or what a run has made could not be removed",
             Self::Aborted => "interrupted twice: ended where it stood",
         }
     }

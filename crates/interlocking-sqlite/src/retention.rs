@@ -52,8 +52,8 @@ impl Retention {
         self
     }
 
-    /// Treats these runs, which the caller has claimed with the journal that removes them, as runs that are not executed: no
-    /// process takes them up before they are removed. A run whose claim another process has taken over is not removed.
+    /// Also selects runs that the caller has claimed, with the journal that removes them. While it holds the claims, no process
+    /// takes the runs up, so it can first remove what else belongs to them. A run that another process has claimed is not removed.
     pub fn claimed_by_caller(mut self, runs: impl IntoIterator<Item = RunId>) -> Self {
         self.claimed.extend(runs);
         self

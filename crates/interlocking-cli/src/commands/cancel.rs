@@ -38,7 +38,7 @@ pub(crate) async fn cancel(
     {
         return Err(CommandError::new(format!("run `{run}` is {ended}: there is nothing to cancel")));
     }
-    // A closed output keeps nothing from being cleared up.
+    // Returned after the clean-up, which is also done if standard output is closed.
     let printed = common.print(console, &stopped, String::new).map(|()| Exit::Done);
     if !common.json {
         let line = match &stopped {

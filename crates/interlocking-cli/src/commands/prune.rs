@@ -10,7 +10,7 @@ use crate::text::count;
 use clap::Args;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::CancelToken;
-use interlocking_runtime::journal::{Claim, Journal};
+use interlocking_runtime::journal::Journal;
 use interlocking_sqlite::Retention;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,29 +64,15 @@ pub(crate) async fn prune(
         retention = retention.include_unfinished();
     }
     let journal = Arc::new(common.journal.open()?);
-    let (mut exit, mut cleared) = (Exit::Done, BTreeSet::new());
-    let mut clear = async |runs: &[RunId], claims: &BTreeMap<RunId, Claim>| {
+    let mut exit = Exit::Done;
+    let mut clear = async |run: &RunId| {
         let (directory, _) = common.journal.directory();
-        for run in runs {
-            if cleared.contains(run) {
-                continue;
-            }
-            let _claim = match claims.contains_key(run) {
-                true => None,
-                false => match journal.claim(run).await {
-                    Ok(claim) => Some(claim),
-                    // A process executes another run of that name.
-                    Err(_) => continue,
-                },
-            };
-            let start = Start::of_clean_up(name, run.clone(), journal.clone(), directory.clone(), (console, cancel));
-            if let Err(error) = clean_up(start).await {
-                // The run is removed all the same: what is in its way may stay there for good.
-                let error = CommandError::new(format!("not all that {run} has made could be removed: {error}"));
-                error.with_exit(Exit::Output).tell(console, common.json);
-                exit = Exit::Output;
-            }
-            cleared.insert(run.clone());
+        let start = Start::of_clean_up(name, run.clone(), journal.clone(), directory, (console, cancel));
+        if let Err(error) = clean_up(start).await {
+            // The run is removed all the same: what is in its way may stay there for good.
+            let error = CommandError::new(format!("not all that {run} has made could be removed: {error}"));
+            error.with_exit(Exit::Output).tell(console, common.json);
+            exit = Exit::Output;
         }
     };
     let mut pruned = journal.would_prune(retention.clone()).await.map_err(CommandError::of_journal)?;
@@ -100,12 +86,19 @@ pub(crate) async fn prune(
         }
         let retention = retention.claimed_by_caller(claims.keys().cloned());
         // Without those that a process took up before they were claimed.
-        pruned = journal.would_prune(retention.clone()).await.map_err(CommandError::of_journal)?;
-        pruned.runs.retain(|run| claims.contains_key(run));
-        clear(&pruned.runs, &claims).await;
+        let held = journal.would_prune(retention.clone()).await.map_err(CommandError::of_journal)?;
+        let cleared: BTreeSet<_> = held.runs.into_iter().filter(|run| claims.contains_key(run)).collect();
+        for run in &cleared {
+            clear(run).await;
+        }
         pruned = journal.prune(retention).await.map_err(CommandError::of_journal)?;
-        // Those that have come to fulfil the conditions in the meantime.
-        clear(&pruned.runs, &claims).await;
+        drop(claims);
+        // Those that have come to fulfil the conditions in the meantime, unless a process executes another run of that name.
+        for run in pruned.runs.iter().filter(|run| !cleared.contains(*run)) {
+            if let Ok(_claim) = journal.claim(run).await {
+                clear(run).await;
+            }
+        }
     }
     let told = json!({ "runs": pruned.runs, "dry_run": dry_run });
     common.print(console, &told, || pruned.runs.iter().map(|run| format!("{run}\n")).collect())?;

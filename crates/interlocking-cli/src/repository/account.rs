@@ -1,6 +1,7 @@
 //! The account of a run over a repository: as JSON for the next program, and as lines for people.
 
 use super::directories::{ResultFile, write_whole};
+use super::end::worktrees_left;
 use super::run::{Remembered, RepositoryRun};
 use crate::console::Style;
 use crate::ending::Ending;
@@ -188,10 +189,7 @@ impl<M: Remembered> RepositoryRun<M> {
         for (style, line) in lines {
             console.line(style, &line);
         }
-        self.tell_left_behind(left_behind.as_deref());
-        if left_behind.is_some() {
-            ending.exit = Exit::Output;
-        }
+        done.extend(left_behind.as_deref().map(|problem| Err(worktrees_left(problem))));
         if is_over {
             let can_go_on = self.keeps() || !self.is_demonstration();
             if let Some(next) = next.filter(|_| can_go_on) {

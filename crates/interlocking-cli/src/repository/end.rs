@@ -113,13 +113,11 @@ impl<M: Remembered> RepositoryRun<M> {
         let removed = self.remove_or_keep(left_behind.is_some(), false);
         let Some(problem) = left_behind else { return removed };
         let further = removed.err().map(|error| format!("; {error}")).unwrap_or_default();
-        let error = CommandError::new(format!("some worktrees could not be removed: {problem}{further}"));
-        Err(error.with_exit(Exit::Output))
+        Err(worktrees_left(&format!("{problem}{further}")))
     }
+}
 
-    pub(super) fn tell_left_behind(&self, left_behind: Option<&str>) {
-        if let Some(problem) = left_behind {
-            self.start.console.line(Style::Bad, &format!("some worktrees could not be removed: {problem}"));
-        }
-    }
+/// The error of a run that has ended, and has worktrees that could not be removed.
+pub(super) fn worktrees_left(problem: &str) -> CommandError {
+    CommandError::new(format!("some worktrees could not be removed: {problem}")).with_exit(Exit::Output)
 }

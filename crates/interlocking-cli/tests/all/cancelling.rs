@@ -1,9 +1,7 @@
 //! Cancelling a run also removes what it has outside the journal.
 
-use crate::review::Review;
-use crate::support::{Closed, Ink, Program, call_printing, writer};
-use interlocking::cli::{Cli, CommandError, Start};
-use interlocking::prelude::*;
+use crate::support::{Closed, Program, call_printing};
+use interlocking::cli::{CommandError, Start};
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use std::sync::{Arc, Mutex};
 
@@ -13,8 +11,7 @@ use std::sync::{Arc, Mutex};
 async fn who_cancels_a_run_that_nobody_executes_clears_up() {
     let cleared = Arc::new(Mutex::new(Vec::new()));
     let seen = cleared.clone();
-    let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
-    let cli = Cli::new("review", set_up).with_cleanup(move |start: Start| {
+    let program = Program::new().with_cleanup(move |start: Start| {
         let seen = seen.clone();
         async move {
             let is_held = start.journal.claim(&start.run).await.is_err();
@@ -22,7 +19,6 @@ async fn who_cancels_a_run_that_nobody_executes_clears_up() {
             if start.run.as_str() == "r2" { Err(CommandError::new("the worktree is in use")) } else { Ok(()) }
         }
     });
-    let program = Program { cli, place: tempfile::tempdir().unwrap() };
     let mut pages = String::new();
     for run in ["r1", "r2"] {
         program.waiting(run).await;
@@ -47,12 +43,10 @@ async fn who_cancels_a_run_that_nobody_executes_clears_up() {
 async fn a_closed_output_does_not_keep_a_cancelled_run_from_being_cleared_up() {
     let cleared = Arc::new(Mutex::new(Vec::new()));
     let seen = cleared.clone();
-    let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
-    let cli = Cli::new("review", set_up).with_cleanup(move |start: Start| {
+    let program = Program::new().with_cleanup(move |start: Start| {
         seen.lock().unwrap().push(start.run.to_string());
         async { Ok(()) }
     });
-    let program = Program { cli, place: tempfile::tempdir().unwrap() };
     program.waiting("r1").await;
     let ran = call_printing(&program.cli, &program.place, &["cancel", "r1", "--json"], None, Closed).await;
     assert_eq!((ran.exit, &*cleared.lock().unwrap()), (8, &vec!["r1".to_owned()]), "{ran:?}");
@@ -63,8 +57,7 @@ async fn a_closed_output_does_not_keep_a_cancelled_run_from_being_cleared_up() {
 async fn runs_are_held_from_their_clean_up_until_they_are_removed() {
     let held = Arc::new(Mutex::new(Vec::new()));
     let seen = held.clone();
-    let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
-    let cli = Cli::new("review", set_up).with_cleanup(move |start: Start| {
+    let program = Program::new().with_cleanup(move |start: Start| {
         let seen = seen.clone();
         async move {
             let is_first_held = start.journal.claim(&"r1".parse()?).await.is_err();
@@ -72,7 +65,6 @@ async fn runs_are_held_from_their_clean_up_until_they_are_removed() {
             Ok(())
         }
     });
-    let program = Program { cli, place: tempfile::tempdir().unwrap() };
     for run in ["r1", "r2"] {
         program.waiting(run).await;
     }
@@ -86,8 +78,7 @@ async fn runs_are_held_from_their_clean_up_until_they_are_removed() {
 async fn nothing_is_left_of_a_run_that_is_removed_with_others() {
     let cleared = Arc::new(Mutex::new(Vec::new()));
     let seen = cleared.clone();
-    let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
-    let cli = Cli::new("review", set_up).with_cleanup(move |start: Start| {
+    let program = Program::new().with_cleanup(move |start: Start| {
         let seen = seen.clone();
         async move {
             seen.lock().unwrap().push(start.run.to_string());
@@ -97,7 +88,6 @@ async fn nothing_is_left_of_a_run_that_is_removed_with_others() {
             Err(CommandError::new("the worktree is in use"))
         }
     });
-    let program = Program { cli, place: tempfile::tempdir().unwrap() };
     program.waiting("r1").await;
     let pruned = program.call(&["prune", "--keep-last", "0", "--unfinished", "--json"]).await;
     assert_eq!((pruned.exit, &pruned.json()["runs"]), (8, &serde_json::json!(["r1", "late"])));

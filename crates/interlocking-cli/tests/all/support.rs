@@ -3,7 +3,7 @@
 use crate::review::Review;
 use clap::Args;
 use interlocking::agents::{Script, ScriptedAgent};
-use interlocking::cli::{Cli, Console, Exit, Start};
+use interlocking::cli::{Cli, CommandError, Console, Exit, Start};
 use interlocking::prelude::*;
 use interlocking::runtime::CancelToken;
 use rusqlite::Connection;
@@ -126,6 +126,14 @@ impl Program {
         let set_up =
             |ink: Ink, _: Start| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
         Self { cli: Cli::new("review", set_up), place: tempfile::tempdir().unwrap() }
+    }
+
+    /// The same program with a clean-up.
+    pub(crate) fn with_cleanup<F>(self, clean_up: impl Fn(Start) -> F + 'static) -> Self
+    where
+        F: Future<Output = Result<(), CommandError>> + 'static,
+    {
+        Self { cli: self.cli.with_cleanup(clean_up), ..self }
     }
 
     /// Calls the program, and gives what it printed.

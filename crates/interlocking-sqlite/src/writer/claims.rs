@@ -51,6 +51,12 @@ impl Writer {
         }
     }
 
+    /// Whether this journal has claimed the run, and no other has taken it over.
+    pub(crate) fn holds(&self, run: &RunId) -> Result<bool, Trouble> {
+        let is_own = self.lease(run)?.is_some_and(|(holder, _)| holder == self.holder.name);
+        Ok(is_own && self.claimed.contains_key(run))
+    }
+
     /// The executor of the run, if there is one.
     pub(crate) fn executor(&self, run: &RunId) -> Result<Option<String>, Trouble> {
         Ok(match self.lease(run)? {

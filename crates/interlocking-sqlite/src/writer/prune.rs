@@ -157,7 +157,7 @@ impl Writer {
             let mut is_executed = false;
             for member in &members {
                 is_executed |= match claimed.contains(&member.run) {
-                    true => self.may_append(&member.run).is_err(),
+                    true => !self.holds(&member.run)?,
                     false => self.executor(&member.run)?.is_some(),
                 };
             }

@@ -40,10 +40,7 @@ impl Workbench {
         let path = &spec.impl_path;
         let bytes = worktree.read_file(&repository_path(path)?, LONGEST).await;
         let read = bytes.map_err(WorkError::from).and_then(|bytes| bytes.map(|bytes| text(path, bytes)).transpose());
-        match source(path, read)? {
-            Ok(text) => self.functions_of(text, spec).await,
-            Err(error) => Ok(Err(error)),
-        }
+        self.functions_of(read, spec).await
     }
 
     /// The public functions of the implementation file in a checkout.
@@ -59,17 +56,18 @@ impl Workbench {
         if Language::of_task(spec) == Language::Python {
             return self.functions_by_server(checked_out, spec).await;
         }
-        match source(&spec.impl_path, read(checked_out, &spec.impl_path).await)? {
-            Ok(text) => self.functions_of(text, spec).await,
-            Err(error) => Ok(Err(error)),
-        }
+        self.functions_of(read(checked_out, &spec.impl_path).await, spec).await
     }
 
     async fn functions_of(
         &self,
-        text: String,
+        read: Result<Option<String>, WorkError>,
         spec: &StackSpec,
     ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
+        let text = match source(&spec.impl_path, read)? {
+            Ok(text) => text,
+            Err(error) => return Ok(Err(error)),
+        };
         let (path, markers) = (spec.impl_path.clone(), self.markers.clone());
         aside(move || public_functions(path.as_str(), &text, &markers)).await
     }

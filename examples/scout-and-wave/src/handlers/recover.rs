@@ -13,7 +13,7 @@ use crate::protocol::state::State;
 use interlocking::graph::Node;
 use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, LeftoverRun, changed_paths, in_repository, text_at, touched_paths};
-use interlocking::worktree::{CommitId, Repository, WorktreeEntry};
+use interlocking::worktree::{BranchName, CommitId, Repository, WorktreeEntry};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -67,7 +67,10 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
                     None => head_of(&post, report, staging, repository.clone()).await?,
                 };
                 let touched = changed_paths(repository.clone(), base, head).await?;
-                let uncommitted = uncommitted_by(&post, head, repository.clone()).await?;
+                let branch = post.branch()?;
+                let uncommitted =
+                    in_repository(repository.clone(), move |repository| uncommitted_on(&branch, head, repository))
+                        .await?;
                 facts.push((post.clone(), Facts { base, head, touched, uncommitted }));
                 let sent = Sent { generation: 0, section: section.clone(), base };
                 let label = post.label();
@@ -174,16 +177,15 @@ async fn head_of(
     Ok(found.await?.ok_or(lost)?)
 }
 
-/// The files in the worktree of an agent of several, if it is still there, that differ from the head of its branch
-/// (SAW-17).
-async fn uncommitted_by(post: &Post, head: CommitId, repository: Repository) -> Result<BTreeSet<String>, NodeError> {
-    let branch = post.branch()?;
-    in_repository(repository, move |repository| {
-        let is_there = |entry: &WorktreeEntry| entry.branch.as_ref() == Some(&branch) && !entry.is_missing;
-        let Some(entry) = repository.worktrees()?.into_iter().find(is_there) else { return Ok(BTreeSet::new()) };
-        Ok(touched_paths(&repository.open_worktree(entry.path)?.diff_since(head)?))
-    })
-    .await
+/// The files in the worktree of a branch, if it is still there, that differ from the head of the branch (SAW-17).
+pub(super) fn uncommitted_on(
+    branch: &BranchName,
+    head: CommitId,
+    repository: &Repository,
+) -> Result<BTreeSet<String>, NodeError> {
+    let is_there = |entry: &WorktreeEntry| entry.branch.as_ref() == Some(branch) && !entry.is_missing;
+    let Some(entry) = repository.worktrees()?.into_iter().find(is_there) else { return Ok(BTreeSet::new()) };
+    Ok(touched_paths(&repository.open_worktree(entry.path)?.diff_since(head)?))
 }
 
 /// What a run has left, if nothing of a person's is uncommitted in its staging worktree: files may have been put right

@@ -4,7 +4,7 @@ use super::{question, stop};
 use crate::document::{self, Impl};
 use crate::graph::{AgentFailureAnswer, Assignment, Blocked, BlockedQuestion, Executed, Sent, scout_and_wave};
 use crate::handlers::pending::done;
-use crate::handlers::recover::clear_up;
+use crate::handlers::recover::{clear_up, uncommitted_on};
 use crate::handlers::staging::{LONGEST, STAGING, change_document, text_of};
 use crate::handlers::{BlockedAgent, go_to};
 use crate::protocol::agent::{AgentLetter, Post};
@@ -15,7 +15,6 @@ use crate::request::Request;
 use interlocking::prelude::*;
 use interlocking::workspaces::{FilePath, GitWorkspacesError, in_repository, text_at, touched_paths};
 use interlocking::worktree::{CommitId, FileChange, FileChangeKind, FileError, WorktreeEntry};
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -233,11 +232,7 @@ async fn on_branch(
                 "the worktree of `{branch}` is not on its branch: `git switch {branch}` there, and commit"
             )));
         }
-        let is_there = |entry: &WorktreeEntry| is_on_branch(entry) && !entry.is_missing;
-        let uncommitted = match repository.worktrees()?.into_iter().find(is_there) {
-            Some(entry) => touched_paths(&repository.open_worktree(entry.path)?.diff_since(head)?),
-            None => BTreeSet::new(),
-        };
+        let uncommitted = uncommitted_on(&branch, head, repository)?;
         Ok(Ok((Facts { base, head, touched: touched_paths(&changes), uncommitted }, changes)))
     })
     .await
