@@ -60,12 +60,17 @@ impl EventHandler<v3::rebaser> for Rebaser {
             return cx.resume();
         }
         let taken = cx.input_of::<v3::fork>().ok().filter(|_| !cx.memory().awaits_fork);
-        let Some(fork) = taken else {
-            // Only the scaffold exists: the node that makes it again sees both sides.
-            restore(cx, from).await?;
-            let file = gave_way.into_iter().next().unwrap_or_default();
-            let why = format!("the scaffold does not fit what is there now; failing: {}", failing.join(", "));
-            return conflict(file, &ahead, why, cx);
+        let fork = match taken {
+            // An agent adapts what is implemented, and the tests are written on the scaffold.
+            Some(fork) if self.0.build(&cx.fresh_checkout(now.skeleton).await?).await?.passed() => fork,
+            // The node that makes the scaffold again sees both sides.
+            _ => {
+                restore(cx, from).await?;
+                let file = gave_way.into_iter().next().unwrap_or_default();
+                let failing =
+                    if failing.is_empty() { String::new() } else { format!("; failing: {}", failing.join(", ")) };
+                return conflict(file, &ahead, format!("the scaffold does not fit what is there now{failing}"), cx);
+            }
         };
         let input = RebaserInput {
             node: node_info(cx, &id).await?,

@@ -2,13 +2,14 @@
 //! asked.
 
 use crate::small::{
-    Act, AgentScript, Who, append, go_tests_unless, plan, project, scaffold, scaffolding, spec, test_run, write,
+    Act, AgentScript, Who, append, go_tests_unless, plan, project, scaffold, scaffolding, shell, spec, test_run, write,
 };
 use crate::test_run::TestRun;
 use crate::tree::family;
 use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
 use interlocking::runtime::EventKind;
+use interlocking::toolchain::CommandLine;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use v3::graph::V3;
@@ -278,6 +279,32 @@ async fn tests_without_a_verdict_have_to_be_adapted() {
     let prompts = test.prompts("rebaser of `top/a`");
     assert_eq!(prompts.len(), 1);
     assert!(prompts[0].contains("These tests fail now: (the tests)."), "{}", prompts[0]);
+}
+
+/// V3-102, V3-105: a scaffold that does not build there is for its planner: the tests are written on it, and an agent would adapt
+/// what is implemented.
+#[tokio::test]
+async fn a_scaffold_that_does_not_build_on_the_new_base_is_made_again() {
+    let project = project().await;
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let [adapts, scaffolded] = [vec![write("adapted", "yes\n"), Act::Commit], scaffolding("top/a")];
+    let again = [&adapts[..1], &scaffolded].concat();
+    let answer = scaffold("top/a", &[], &[plan("a")]);
+    let script = AgentScript::default()
+        .once(Who::Planner, "top/a", &answer, &scaffolded)
+        .once(Who::Planner, "top/a", &answer, &again)
+        .always(Who::Rebaser, "top/a", &adapted, &adapts);
+    let test = TestRun::new(&project, AgentScript::with(script, family()).script(), |workbench| {
+        shell(workbench);
+        let builds = "test ! -e checks/contract_a.sh || test ! -e checks/b.sh || test -e adapted";
+        workbench.toolchain.build_command = CommandLine::new("sh", &["-c", builds]);
+    });
+    let outcome = later(&test, async {}).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    assert_eq!(test.prompts("rebaser of `top/a`"), [""; 0]);
+    let asked = &test.prompts("planner of `top/a`")[1];
+    assert!(asked.contains("the scaffold does not fit what is there now; failing: (the build)"), "{asked}");
+    project.is_tidy();
 }
 
 /// V3-103, V3-104: so is an adaptation after which a test fails that passed before.
