@@ -51,6 +51,7 @@ impl Invocation {
             directory,
             accepts_weaker_isolation,
             console,
+            json: common.json,
         })
     }
 

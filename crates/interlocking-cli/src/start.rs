@@ -1,6 +1,7 @@
 //! What the program's set-up functions are told of the run.
 
 use crate::console::Console;
+use crate::error::CommandError;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::{CancelToken, Journal};
 use std::fmt;
@@ -30,6 +31,8 @@ pub struct Start {
     pub accepts_weaker_isolation: bool,
     /// The console for messages to the user.
     pub console: Console,
+    /// Whether the user asked for JSON.
+    pub(crate) json: bool,
 }
 
 impl Start {
@@ -39,11 +42,27 @@ impl Start {
         run: RunId,
         journal: Arc<dyn Journal>,
         directory: PathBuf,
-        (console, cancel): (&Console, &CancelToken),
+        (console, json, cancel): (&Console, bool, &CancelToken),
     ) -> Self {
         let (console, cancel) = (console.clone(), cancel.clone());
         let (is_resumed, is_retried, accepts_weaker_isolation) = (true, false, false);
-        Self { program, run, is_resumed, is_retried, cancel, journal, directory, accepts_weaker_isolation, console }
+        Self {
+            program,
+            run,
+            is_resumed,
+            is_retried,
+            cancel,
+            journal,
+            directory,
+            accepts_weaker_isolation,
+            console,
+            json,
+        }
+    }
+
+    /// Prints an error after which the command goes on: as JSON with `--json`, and as lines otherwise.
+    pub fn tell(&self, error: &CommandError) {
+        error.tell(&self.console, self.json);
     }
 }
 

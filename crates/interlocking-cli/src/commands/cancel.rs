@@ -60,7 +60,7 @@ pub(crate) async fn cancel(
         };
         let again = format!("`{name} resume {run}{}` tries that again", common.journal.words());
         let (directory, _) = common.journal.directory();
-        let start = Start::of_clean_up(name, run, journal, directory, (console, cancel));
+        let start = Start::of_clean_up(name, run, journal, directory, (console, common.json, cancel));
         clean_up(start).await.map_err(|error| error.with_exit(Exit::Output).remedy(again))?;
     }
     printed

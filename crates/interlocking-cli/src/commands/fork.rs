@@ -94,7 +94,7 @@ async fn store_facts(
 ) -> Result<(), CommandError> {
     #[cfg(feature = "repository")]
     {
-        let start = Start::of_clean_up(program, run.clone(), journal, directory, (console, &CancelToken::new()));
+        let start = Start::of_clean_up(program, run.clone(), journal, directory, (console, false, &CancelToken::new()));
         Facts::<serde_json::Value>::store_of_fork(&start).await?;
     }
     Ok(())

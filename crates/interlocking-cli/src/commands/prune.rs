@@ -67,7 +67,7 @@ pub(crate) async fn prune(
     let mut exit = Exit::Done;
     let mut clear = async |run: &RunId| {
         let (directory, _) = common.journal.directory();
-        let start = Start::of_clean_up(name, run.clone(), journal.clone(), directory, (console, cancel));
+        let start = Start::of_clean_up(name, run.clone(), journal.clone(), directory, (console, common.json, cancel));
         if let Err(error) = clean_up(start).await {
             // The run is removed all the same: what is in its way may stay there for good.
             let error = CommandError::new(format!("not all that {run} has made could be removed: {error}"));

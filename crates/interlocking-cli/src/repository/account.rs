@@ -176,7 +176,8 @@ impl<M: Remembered> RepositoryRun<M> {
         has_failed: bool,
     ) -> Result<Ending, CommandError> {
         let Conclusion { exit, lines, next, left_behind } = conclusion;
-        let (console, directory) = (self.start.console.clone(), self.directory().to_owned());
+        let (start, directory) = (self.start.clone(), self.directory().to_owned());
+        let console = &start.console;
         let mut ending = Ending::with_result(exit, account)?;
         let text = format!("{}\n", ending.result.as_deref().unwrap_or_default());
         let kept = (is_over && self.keeps()).then(|| directory.join("result.json"));
@@ -206,7 +207,7 @@ impl<M: Remembered> RepositoryRun<M> {
             console.line(Style::Plain, &format!("Worktrees   {}", directory.display()));
         }
         for error in done.into_iter().filter_map(Result::err) {
-            console.line(Style::Bad, &format!("error: {error}"));
+            start.tell(&error);
             ending.exit = Exit::Output;
         }
         Ok(ending)

@@ -4,7 +4,6 @@ use super::directories::{Directories, ResultFile};
 use super::facts::{Facts, file};
 use super::options::{Location, RepositoryOptions, absolute};
 use super::run_file::remove_directory;
-use crate::console::Style;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::start::Start;
@@ -307,7 +306,7 @@ impl<M: Remembered> Drop for RepositoryRun<M> {
             removed = removed.and(file(&self.start).clear());
         }
         if let Err(error) = removed {
-            self.start.console.line(Style::Bad, &error.with_exit(Exit::Output).to_string());
+            self.start.tell(&error.with_exit(Exit::Output));
         }
     }
 }

@@ -91,18 +91,27 @@ fn a_resume_that_is_refused_changes_nothing_for_the_next_one() {
 /// The check creates files that block the removal of directories and the writing of a file.
 #[test]
 fn what_cannot_be_written_or_removed_at_the_end_keeps_no_result_back() {
-    let scene = Scene::new();
-    let place = scene.place.path().display();
-    let check = format!(
-        "rm -r {place}/journal/pair/r1 {place}/result.json && echo > {place}/journal/pair/r1 && mkdir {place}/result.json"
-    );
-    let script = SCRIPT.replace(r#"content = "test \"$(sh greet.sh)\" = HELLO""#, &format!("content = {check:?}"));
-    scene.script("agents.toml", &script);
-    let (exit, stdout, stderr) = scene.run(&["--result", "result.json"]);
-    assert_eq!(exit, Some(8), "{stderr}");
-    assert_eq!(json(&stdout)["result"], json!(scene.head("main").unwrap()));
-    for path in ["result.json", "journal/pair/r1"] {
-        assert!(stderr.contains(&format!("\n  at: {place}/{path}\n")), "{path}: {stderr}");
+    for json_options in [&[][..], &["--json"]] {
+        let scene = Scene::new();
+        let place = scene.place.path().display();
+        let check = format!(
+            "rm -r {place}/journal/pair/r1 {place}/result.json && echo > {place}/journal/pair/r1 && mkdir {place}/result.json"
+        );
+        let script = SCRIPT.replace(r#"content = "test \"$(sh greet.sh)\" = HELLO""#, &format!("content = {check:?}"));
+        scene.script("agents.toml", &script);
+        let (exit, stdout, stderr) = scene.run(&[&["--result", "result.json"], json_options].concat());
+        assert_eq!(exit, Some(8), "{stderr}");
+        let printed = json(&stdout);
+        let account = if json_options.is_empty() { &printed } else { &printed["result"] };
+        assert_eq!(account["result"], json!(scene.head("main").unwrap()));
+        for path in ["result.json", "journal/pair/r1"] {
+            let path = format!("{place}/{path}");
+            let is_told = |line: &str| match serde_json::from_str::<Value>(line) {
+                Ok(told) => told["error"]["where"] == path,
+                Err(_) => json_options.is_empty() && line == format!("  at: {path}"),
+            };
+            assert!(stderr.lines().any(is_told), "{path}: {stderr}");
+        }
     }
 }
 
