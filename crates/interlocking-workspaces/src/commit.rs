@@ -110,7 +110,7 @@ impl GitRun {
 
     /// The head of a worktree or clone if it descends from the recorded commit `at`, with the commits that an agent has
     /// made by itself; otherwise `at`. A clone's commits are fetched, but into no branch.
-    fn head_on(&self, at: CommitId, worktree: &Worktree) -> Result<CommitId, GitWorkspacesError> {
+    pub(crate) fn head_on(&self, at: CommitId, worktree: &Worktree) -> Result<CommitId, GitWorkspacesError> {
         let repository = &self.settings().repository;
         let head = match worktree.is_clone() {
             true => repository.import_objects(&worktree.export_since(at)?)?,

@@ -22,8 +22,8 @@ impl GitRun {
         }
     }
 
-    /// Reopens a workspace that must be at `commit`. Uncommitted changes are kept, unless its node was `interrupted` or the
-    /// workspace was being prepared. Git work.
+    /// Reopens a workspace that must be at `commit`. Uncommitted changes are kept, and commits on top that the run has not made
+    /// itself, unless its node was `interrupted` or the workspace was being prepared. Git work.
     pub(crate) fn reopen(&self, name: &str, commit: CommitId, interrupted: bool) -> Result<(), GitWorkspacesError> {
         // Check that the commit exists before anything is undone.
         let repository = &self.settings().repository;
@@ -43,7 +43,7 @@ impl GitRun {
         };
         let is_free = worktree.unlock().inspect_err(|error| warn(error)).is_ok();
         let was_prepared = !self.is_being_prepared(name);
-        let stands = !interrupted && was_prepared && worktree.head().ok() == Some(commit);
+        let stands = !interrupted && was_prepared && self.has_only_others_on(commit, &worktree);
         let put_back = || self.reset_and_prepare(name, &worktree, commit).inspect_err(|error| warn(error));
         let is_put_back = is_free && (stands || put_back().is_ok());
         if !is_put_back {
@@ -52,6 +52,22 @@ impl GitRun {
         }
         self.note(name, |place| place.worktree = Some(worktree));
         Ok(())
+    }
+
+    /// Whether a workspace is at `commit`, or at a commit on top of it that an agent or a person has made. A handler that was
+    /// interrupted has committed as the run.
+    fn has_only_others_on(&self, commit: CommitId, worktree: &Worktree) -> bool {
+        let is_by_other = |head: CommitId| {
+            let committer = self.settings().repository.commit(head)?.committer;
+            let own = self.author()?;
+            Ok::<_, GitWorkspacesError>(
+                (committer.name, committer.email) != (own.name().to_owned(), own.email().to_owned()),
+            )
+        };
+        match worktree.head() {
+            Ok(head) if head == commit => true,
+            _ => self.head_on(commit, worktree).is_ok_and(|head| head != commit && is_by_other(head).unwrap_or(false)),
+        }
     }
 
     /// Opens the worktree or clone, if it exists, is complete, and is on its own branch.

@@ -212,7 +212,8 @@ async fn dies() {
     panic!("{ended:?}");
 }
 
-/// Uncommitted files of a finished node are there for the next node if no node was interrupted in the workspace.
+/// Uncommitted files of a finished node, and commits that the run has not made itself, are there for the next node if no node was
+/// interrupted in the workspace.
 #[tokio::test]
 async fn another_process_does_not_touch_a_workspace_in_which_nothing_was_interrupted() {
     let project = Project::new();
@@ -224,12 +225,17 @@ async fn another_process_does_not_touch_a_workspace_in_which_nothing_was_interru
     }
     let kept = project.runs().join("run/draft/kept.log");
     std::fs::write(&kept, "of the draft").unwrap();
+    let draft = kept.parent().unwrap().to_str().unwrap();
+    let by_hand =
+        ["-c", "user.name=P", "-c", "user.email=p@example.org", "commit", "-q", "--allow-empty", "-m", "By hand"];
+    project.git(&[&["-C", draft][..], &by_hand].concat());
     let told = Arc::new(Notify::new());
     tokio::select! {
         ended = paper(&project, &journal, &Cut::Waits("review: committed", told.clone())).resume() => panic!("{ended:?}"),
         () = told.notified() => {}
     }
     assert!(kept.exists());
+    assert_eq!(project.git(&["-C", draft, "log", "-1", "--format=%s"]), "By hand\n");
     assert!(!project.runs().join("run/review/mess.log").exists());
 }
 
