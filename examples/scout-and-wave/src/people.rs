@@ -121,7 +121,7 @@ pub enum ContractAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VerificationAnswer {
-    /// Files were put right in the staging worktree, and are not committed.
+    /// Files were put right in the staging worktree, committed or not.
     Fixed,
     /// The run ends.
     Stop,

@@ -341,6 +341,38 @@ async fn what_is_committed_while_a_run_waits_has_to_fit() {
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
 }
 
+/// SAW-33, SAW-109: a person resolves a conflict with the target branch by a merge in the staging worktree, and commits it.
+#[tokio::test]
+async fn a_person_merges_the_target_into_the_wave() {
+    let project = project().await;
+    let build = CommandLine::new("build", &["all"]);
+    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).with_default_answer(Recorder::exit(0, ""));
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
+    is_blocked(&project, &test).await;
+    std::fs::write(project.root().join("a.txt"), "theirs\n").unwrap();
+    project.git(&["add", "a.txt"]);
+    edit(&project, "# IMPL: Two files", "# IMPL: Two good files");
+    assert!(matches!(test.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
+    let question = test.question().await;
+    let staging = std::path::Path::new(&question.staging);
+    let git = |words: &[&str]| {
+        let identity = ["-C", &question.staging, "-c", "user.name=P", "-c", "user.email=p@example.org"];
+        std::process::Command::new("git").args(identity).args(words).output().unwrap().status.success()
+    };
+    assert!(!git(&["merge", "main"]));
+    std::fs::write(staging.join("a.txt"), "both\n").unwrap();
+    assert!(git(&["add", "a.txt"]));
+    assert!(matches!(test.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
+    let problems = test.question().await.problems;
+    let way = "change `main`, or merge it in the staging worktree and commit that";
+    assert!(problems[0].ends_with(way), "{problems:?}");
+    assert!(git(&["commit", "-qm", "Both"]));
+    is_complete(&test.unblock(json!("fixed")).await);
+    assert_eq!(project.file("main", "a.txt"), "both\n");
+    let subjects = project.git(&["log", "--first-parent", "--format=%s", "-2", "main"]);
+    assert_eq!(subjects, "docs: wave 1 is verified\nBoth\n");
+}
+
 /// SAW-31: the gate is taken out of the document while the run waits. Without one nothing is verified.
 #[tokio::test]
 async fn a_wave_without_a_gate_is_not_verified() {

@@ -5,6 +5,8 @@ use crate::graph::{Blocked, BlockedQuestion, Merged, VerificationAnswer, scout_a
 use crate::handlers::BlockedVerify;
 use crate::handlers::staging::STAGING;
 use interlocking::prelude::*;
+use interlocking::workspaces::GitWorkspacesError;
+use interlocking::worktree::CommitError;
 
 impl HumanHandler<scout_and_wave::blocked_verify> for BlockedVerify {
     async fn ask(
@@ -13,7 +15,7 @@ impl HumanHandler<scout_and_wave::blocked_verify> for BlockedVerify {
         cx: &mut Cx<'_, scout_and_wave::blocked_verify>,
     ) -> Result<BlockedQuestion, NodeError> {
         let ways = [
-            "\"fixed\": you have put files right in the staging worktree, and did not commit them; the gate runs again",
+            "\"fixed\": you have put files right in the staging worktree; what is not committed there will be, and the gate runs again",
             "\"stop\": the run ends",
         ];
         question(blocked, &ways, cx).await
@@ -30,8 +32,17 @@ impl HumanHandler<scout_and_wave::blocked_verify> for BlockedVerify {
             VerificationAnswer::Fixed => {
                 let merged = blocked.merged.ok_or("a wave without a merge is blocked by its gate")?;
                 let mut staging = cx.worktree_of(STAGING).await?;
-                let committed = staging.commit(format!("fix: the gate of wave {}, by hand", merged.wave)).await?;
-                let commit = committed.unwrap_or(merged.commit);
+                // Kept as they are: a person may have merged the target branch.
+                let adopted = staging.adopt_commits().await?;
+                let commit = match staging.commit(format!("fix: the gate of wave {}, by hand", merged.wave)).await {
+                    Ok(committed) => committed.unwrap_or(adopted),
+                    // A merge that the person has not ended stays as it is. So the wave is still apart from the target branch, and
+                    // the person is asked again.
+                    Err(GitWorkspacesError::Commit(
+                        CommitError::Unmerged { .. } | CommitError::OperationInProgress { .. },
+                    )) => adopted,
+                    Err(error) => return Err(error.into()),
+                };
                 goto!(cx, scout_and_wave::verify, Merged { commit, ..merged })
             }
         }
