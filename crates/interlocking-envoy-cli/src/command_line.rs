@@ -4,6 +4,7 @@ use crate::commands::{cleanup, completions, gate, man, protocol, protocols};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::io::Io;
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 
@@ -76,6 +77,9 @@ fn follow(words: Vec<OsString>, io: &mut Io) -> Result<Exit, CommandError> {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
             let shown = error.render().to_string();
+            if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+                return Err(CommandError::new(format!("there is no command\n\n{}", shown.trim_end())));
+            }
             return Err(CommandError::new(shown.trim_end().trim_start_matches("error: ")));
         }
         // Help, or the version.

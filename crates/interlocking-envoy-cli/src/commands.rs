@@ -7,6 +7,7 @@ pub(crate) mod gate;
 pub(crate) mod completions;
 pub(crate) mod man;
 
+use crate::error::CommandError;
 use clap::Args;
 use interlocking_envoy::Library;
 use std::path::{Path, PathBuf};
@@ -20,10 +21,15 @@ pub(crate) struct ProjectArguments {
 }
 
 impl ProjectArguments {
-    fn library(&self, directory: &Path) -> Library {
-        match &self.project {
-            Some(root) => Library::of_project(directory.join(root)),
-            None => Library::discover(directory),
+    fn library(&self, directory: &Path) -> Result<Library, CommandError> {
+        let Some(root) = &self.project else { return Ok(Library::discover(directory)) };
+        let root = directory.join(root);
+        match root.is_dir() {
+            true => Ok(Library::of_project(root)),
+            false => {
+                let error = CommandError::new(format!("--project: {} is not a directory", root.display()));
+                Err(error.remedy("give the project's root, or leave the option out"))
+            }
         }
     }
 }

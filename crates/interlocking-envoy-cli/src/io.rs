@@ -100,6 +100,11 @@ fn written_out(text: &str) -> String {
     written
 }
 
+/// The text with its line breaks escaped: one in a file's name or text would begin a line that looks like another.
+pub(crate) fn on_one_line(text: &str) -> String {
+    text.replace('\n', "\\u000a")
+}
+
 impl fmt::Debug for Io {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Io").field("directory", &self.directory).finish_non_exhaustive()

@@ -4,7 +4,7 @@ use crate::key::{self, Edit, StepKey};
 use crate::name::{NameError, ProtocolName};
 use crate::schema::{Input, Output};
 use interlocking_document::{Document, Field, Limits, Place, Problems, Source, TextStyle};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A protocol's file as written, before inheritance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,19 @@ fn read(file: &str, root: &Field<'_>, problems: &mut Problems) -> Option<Protoco
         Some((name, base.position().of(file)))
     });
     let inputs = fields.take("inputs").and_then(|inputs| Some(inputs.items(problems)?.collect::<Vec<_>>()));
-    let inputs = inputs.map(|inputs| inputs.iter().filter_map(|input| read_input(input, problems)).collect());
+    let inputs = inputs.map(|inputs| {
+        let mut names = BTreeSet::new();
+        let mut of_another_name = |input: &Field<'_>, read: Input, problems: &mut Problems| {
+            let is_new = names.insert(read.name.clone());
+            if !is_new {
+                input
+                    .refuse(format!("there is an input `{}` already: give this one another name", read.name), problems);
+            }
+            is_new.then_some(read)
+        };
+        let read = |input: &Field<'_>| of_another_name(input, read_input(input, problems)?, problems);
+        inputs.iter().filter_map(read).collect()
+    });
     let outputs = fields.take("outputs").and_then(|outputs| Some(outputs.items(problems)?.collect::<Vec<_>>()));
     let outputs = outputs.map(|outputs| outputs.iter().filter_map(|output| read_output(output, problems)).collect());
     let steps = fields.require("steps", problems).filter(|steps| !steps.node().is_nothing());

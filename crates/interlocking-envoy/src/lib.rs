@@ -51,7 +51,7 @@
 //!
 //! **Invariant:** nothing here prints or ends the process.
 //! **Invariant:** a protocol that is asked for by name is read from the project's directory of protocols or from this crate, and
-//! from nowhere else.
+//! from nowhere else, unless the project's file is a link.
 //! **Invariant:** only `cleanup::marked`, which does no I/O, decides which bytes a cleanup removes.
 
 mod name;

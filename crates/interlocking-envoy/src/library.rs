@@ -115,8 +115,8 @@ impl Library {
             return Ok(ProtocolFile::parse(&format!("embedded:{}", name.file_name()), text.as_bytes())?);
         }
         let available: Vec<_> = self.list()?.into_iter().map(|listed| listed.name).collect();
-        let distance = |known: &&ProtocolName| strsim::damerau_levenshtein(known.as_str(), name.as_str());
-        let nearest = available.iter().min_by_key(distance).filter(|known| distance(known) <= 3).cloned();
+        let nearest = interlocking_document::nearest(name.as_str(), available.iter().map(ProtocolName::as_str));
+        let nearest = nearest.and_then(|nearest| nearest.parse().ok());
         Err(ReadError::Unknown { name: name.clone(), path, available, nearest })
     }
 }
@@ -132,7 +132,8 @@ fn content_of(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     };
     match read() {
         Ok(content) => Ok(Some(content)),
-        Err(error) if is_absent(&error) => Ok(None),
+        // A link that leads nowhere is there.
+        Err(error) if is_absent(&error) && std::fs::symlink_metadata(path).is_err() => Ok(None),
         Err(source) => Err(ReadError::Io { path: path.to_owned(), source }),
     }
 }

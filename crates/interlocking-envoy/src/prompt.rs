@@ -55,7 +55,13 @@ impl Prompt {
         let (number, variant) =
             prompt.split_once('-').map_or((prompt, None), |(number, letter)| (number, Some(letter)));
         let is_named = number.parse::<u32>().is_ok() && variant.is_none_or(|letter| letter.parse::<Variant>().is_ok());
-        is_named.then(|| feature.strip_suffix(PROMPTS_SUFFIX).unwrap_or(feature))
+        is_named.then(|| Self::without_suffix(feature))
+    }
+
+    /// The name under which decisions about a feature are stored: a branch `tides-prompts/implementation-3-A` may be one of the feature
+    /// `tides` and of `tides-prompts`.
+    pub(crate) fn without_suffix(feature: &str) -> &str {
+        feature.strip_suffix(PROMPTS_SUFFIX).unwrap_or(feature)
     }
 }
 

@@ -93,7 +93,7 @@ fn references(text: &str, mut at: usize, are_several: bool, keys: &mut Vec<(usiz
     while let Some(end) = key(text, start) {
         keys.push((start, end));
         at = end;
-        let next = if are_several { after_connective(text, end) } else { None };
+        let next = if are_several { after_connective(text, end) } else { after_tight_dash(text, end) };
         let Some(next) = next else { break };
         start = next;
     }
@@ -118,7 +118,16 @@ fn key(text: &str, start: usize) -> Option<usize> {
     (is_key && is_whole).then_some(start + key.len())
 }
 
-/// The offset of the next key after a comma, a dash or a word that joins keys.
+/// The offset of the next key right after a dash or slash: `step 2-3`. With blanks, what follows may be no key: `step 2 - 3 files`.
+fn after_tight_dash(text: &str, at: usize) -> Option<usize> {
+    let after = |dash: &str| {
+        text[at..].strip_prefix(dash).filter(|after| after.starts_with(|next: char| next.is_ascii_digit()))
+    };
+    let dash = ["-", "–", "—", "/"].into_iter().find(|dash| after(dash).is_some())?;
+    Some(at + dash.len())
+}
+
+/// The offset of the next key after a comma, a dash, a slash or words that join keys.
 fn after_connective(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let is_key = |after: &str| after.starts_with(|next: char| next.is_ascii_digit());
@@ -133,10 +142,25 @@ fn after_connective(text: &str, at: usize) -> Option<usize> {
             return Some(at + before + dash.len() + spaces);
         }
     }
-    if rest.strip_prefix(',').is_some_and(is_key) {
+    if rest.strip_prefix([',', '/']).is_some_and(is_key) {
         return Some(at + 1);
     }
-    const WORDS: [&str; 7] = [", and", ", or", ",", " and", " or", " to", " through"];
+    // The longer of two that begin alike comes first.
+    const WORDS: [&str; 13] = [
+        ", and then",
+        ", and",
+        ", or",
+        ", then",
+        ",",
+        " and/or",
+        " and then",
+        " and",
+        " or",
+        " to",
+        " through",
+        " &",
+        " then",
+    ];
     let joined = WORDS.into_iter().find(|word| rest.starts_with(word))?;
     after_blanks(text, at + joined.len())
 }
@@ -168,6 +192,9 @@ mod tests {
             ("steps 1, 6, or 6.1; 7", "steps 11, 12, or 13; 7"),
             ("Steps 1-6 and 6.1–7", "Steps 11-12 and 13–15"),
             ("steps 1,6", "steps 11,12"),
+            ("steps 1, 6, and then 7", "steps 11, 12, and then 15"),
+            ("steps 1/6 & 6.1 and/or 7", "steps 11/12 & 13 and/or 15"),
+            ("step 1-6, step 6/7; step 6 - 7 files", "step 11-12, step 12/15; step 12 - 7 files"),
             ("steps 1 – 6, 6.1 -7 or 7", "steps 11 – 12, 13 -15 or 15"),
             ("steps 1\n- 6 files", "steps 11\n- 6 files"),
             ("steps 1 to 7 (step\n6)", "steps 11 to 15 (step\n12)"),

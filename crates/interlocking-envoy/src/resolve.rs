@@ -34,9 +34,9 @@ pub enum ResolveError {
         at: Place,
     },
     /// Entries of `steps` refer to steps that do not exist.
-    #[error("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    #[error("{}", told(problems))]
     Steps {
-        /// The problems of all entries.
+        /// The problems of all entries. The message has the first twenty, and the number of the others.
         problems: Vec<StepProblem>,
     },
 }
@@ -51,7 +51,7 @@ pub enum StepProblem {
         at: Place,
         /// The step.
         key: StepKey,
-        /// The existing steps.
+        /// The existing steps; of many, those nearest to it.
         known: Vec<StepKey>,
     },
     /// The entry inserts a step after a step that does not exist.
@@ -63,7 +63,7 @@ pub enum StepProblem {
         key: StepKey,
         /// The step after which it should be inserted.
         after: StepKey,
-        /// The existing steps.
+        /// The existing steps; of many, those nearest to it.
         known: Vec<StepKey>,
     },
 }
@@ -111,6 +111,9 @@ impl Library {
 /// The texts of each step so far: the text that was set, then those that were appended.
 type Texts = BTreeMap<StepKey, Vec<StepText>>;
 
+/// The most steps and problems that a message lists: an agent may have written a file with thousands.
+const MOST_LISTED: usize = 20;
+
 fn resolve(chain: Vec<(ProtocolName, ProtocolFile)>) -> Result<Protocol, ResolveError> {
     let mut names: Vec<ProtocolName> = chain.iter().map(|(name, _)| name.clone()).collect();
     let (mut description, mut inputs, mut outputs) = (None, None, None);
@@ -141,22 +144,31 @@ fn resolve(chain: Vec<(ProtocolName, ProtocolFile)>) -> Result<Protocol, Resolve
 
 /// Applies an entry. A file's entries are applied in order, so that steps which the file sets exist when it appends or inserts.
 fn apply(texts: &mut Texts, key: StepKey, edit: Edit, text: StepText) -> Result<(), StepProblem> {
-    let known = |texts: &Texts| texts.keys().copied().collect();
     match edit {
         Edit::Append => match texts.get_mut(&key) {
             Some(texts) => texts.push(text),
-            None => return Err(StepProblem::AppendToNothing { at: text.key_at, key, known: known(texts) }),
+            None => return Err(StepProblem::AppendToNothing { at: text.key_at, key, known: nearest(texts, key) }),
         },
         Edit::Set => {
             if let Some(after) = key.inserted_after()
                 && !texts.contains_key(&after)
             {
-                return Err(StepProblem::InsertAfterNothing { at: text.key_at, key, after, known: known(texts) });
+                let known = nearest(texts, after);
+                return Err(StepProblem::InsertAfterNothing { at: text.key_at, key, after, known });
             }
             texts.insert(key, vec![text]);
         }
     }
     Ok(())
+}
+
+/// The keys of the steps nearest to a key, in order.
+fn nearest(texts: &Texts, key: StepKey) -> Vec<StepKey> {
+    let before = texts.range(..key).rev().take(MOST_LISTED / 2).map(|(key, _)| *key);
+    let mut keys: Vec<_> = before.collect();
+    keys.reverse();
+    keys.extend(texts.range(key..).take(MOST_LISTED - keys.len()).map(|(key, _)| *key));
+    keys
 }
 
 /// Numbers the steps, and replaces references between them by numbers.
@@ -190,6 +202,11 @@ impl StepText {
     /// Returns a function that gives the places of byte offsets, which must be queried in order.
     fn places(&self) -> impl FnMut(usize) -> Place {
         let (mut place, mut queried) = (self.text_at.clone(), 0);
+        if self.is_literal {
+            // The place is that of the first line with content, and blank lines before it are part of the text.
+            let blank = self.text.len() - self.text.trim_start_matches('\n').len();
+            place.line -= blank.min(place.line - 1);
+        }
         move |byte| {
             if self.is_literal {
                 let further = &self.text[queried..byte];
@@ -208,6 +225,14 @@ impl StepText {
 
 fn circle(names: &[ProtocolName]) -> String {
     names.iter().chain(names.first()).map(ToString::to_string).collect::<Vec<_>>().join(" → ")
+}
+
+fn told(problems: &[StepProblem]) -> String {
+    let mut lines: Vec<String> = problems.iter().take(MOST_LISTED).map(ToString::to_string).collect();
+    if let Some(further) = problems.len().checked_sub(MOST_LISTED).filter(|further| *further > 0) {
+        lines.push(format!("and {further} further problems"));
+    }
+    lines.join("\n")
 }
 
 fn listed(known: &[StepKey]) -> String {

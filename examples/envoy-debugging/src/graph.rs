@@ -53,7 +53,7 @@ pub struct Fixed {
 #[derive(Graph)]
 #[graph(output = Fixed)]
 pub struct Debugging {
-    /// Steps 6 to 6.2: logs.
+    /// Steps 6 and 6.1: logs.
     #[node(entry, input = Bug, prompt = InvestigatePrompt<'_>, output = Findings, agent = "developer",
         workspace = "worktree", goto(fix))]
     pub(crate) investigate: LLMNode<Investigate>,
@@ -81,7 +81,7 @@ impl Debugging {
             Ok(protocol.excerpt(first.parse::<StepKey>()?, last.parse()?)?)
         };
         Ok(Self {
-            investigate: LLMNode(Investigate { steps: steps("6", "6.2")? }),
+            investigate: LLMNode(Investigate { steps: steps("6", "6.1")? }),
             fix: LLMNode(Fix { steps: steps("7", "7")? }),
             clean_up: LogicNode(CleanUp { site: site.clone() }),
             merge: LogicNode(Merge { site: site.clone() }),

@@ -1,8 +1,9 @@
 //! `plan cleanup-debug-logs`: removes marked debug logs from the current worktree.
 
+use crate::command_line::tell;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::io::Io;
+use crate::io::{Io, on_one_line};
 use clap::Args;
 use interlocking_envoy::cleanup::{Cleanup, CleanupReport, Extensions, worktree_root};
 use serde::Serialize;
@@ -58,11 +59,14 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, io: &mut Io) -> Result<E
         cleanup = cleanup.dry_run();
     }
     let report = cleanup.run(&root)?;
-    for warning in &report.warnings {
-        io.tell(&on_one_line(&format!("warning: {warning}")));
-    }
-    for failure in &report.failures {
-        io.tell(&on_one_line(&format!("error: {failure}")));
+    // JSON has them.
+    if !json {
+        for warning in &report.warnings {
+            io.tell(&on_one_line(&format!("warning: {warning}")));
+        }
+        for failure in &report.failures {
+            io.tell(&on_one_line(&format!("error: {failure}")));
+        }
     }
     let mut checks = Vec::new();
     for command in arguments.checks {
@@ -77,12 +81,18 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, io: &mut Io) -> Result<E
             break;
         }
     }
-    io.result(json, &ResultJson { report: &report, checks: &checks }, || listed(&report))?;
+    let printed = io.result(json, &ResultJson { report: &report, checks: &checks }, || listed(&report));
     if let Some(failed) = checks.iter().find(|check| !check.passed) {
         let remedy = "mend what the removal left behind before you merge";
         let what = format!("`{}` fails after the removal", failed.command);
-        return Err(CommandError::new(what).remedy(remedy).with_exit(Exit::Failed));
+        let mut error = CommandError::new(what).remedy(remedy).with_exit(Exit::Failed);
+        if let Err(unprinted) = printed {
+            tell(&error, json, io);
+            error = unprinted;
+        }
+        return Err(error);
     }
+    printed?;
     Ok(if report.success { Exit::Done } else { Exit::Failed })
 }
 
@@ -105,11 +115,6 @@ fn passes(root: &Path, command: &str, io: &mut Io) -> bool {
         }
     }
     output.status.success()
-}
-
-/// The text with its line breaks escaped: one in a file's name would begin a line that looks like another result.
-fn on_one_line(text: &str) -> String {
-    text.replace('\n', "\\u000a")
 }
 
 fn listed(report: &CleanupReport) -> String {

@@ -2,7 +2,7 @@
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::io::Io;
+use crate::io::{Io, on_one_line};
 use clap::Args;
 use interlocking_envoy::gate::{Answer, Decision, GateError, GateReturn, VariantsGate};
 use interlocking_envoy::{Prompt, PromptKind, Variant};
@@ -28,15 +28,15 @@ pub(crate) struct Arguments {
     debug: bool,
 
     /// What becomes of it: main, alternative or discard; where this is not given, a line of standard input is waited for
-    #[arg(long)]
+    #[arg(long, requires = "variant")]
     decision: Option<Decision>,
 
     /// Why
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", requires = "variant")]
     reason: String,
 
     /// What else there is to say
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", requires = "variant")]
     thoughts: String,
 }
 
@@ -87,7 +87,11 @@ fn ask_person(prompt: &Prompt, io: &mut Io) -> Result<(Decision, String), Comman
 
 fn command_error(error: GateError) -> CommandError {
     let exit = match &error {
-        GateError::Rule(_) | GateError::NoBranch { .. } | GateError::Name(_) | GateError::Open(_) => Exit::Refused,
+        GateError::Rule(_)
+        | GateError::Detached { .. }
+        | GateError::NoBranch { .. }
+        | GateError::Name(_)
+        | GateError::Open(_) => Exit::Refused,
         _ => Exit::Failed,
     };
     CommandError::from(error).with_exit(exit)
@@ -101,7 +105,7 @@ fn page(returned: &GateReturn) -> String {
     let mut page = format!("variant_solution: {decision}\n");
     for (name, text) in [("reason", reason), ("thoughts", thoughts)] {
         if !text.is_empty() {
-            page += &format!("{name}: {text}\n");
+            page += &format!("{name}: {}\n", on_one_line(text));
         }
     }
     for branch in unmerged_alternatives {

@@ -3,7 +3,7 @@
 use super::ProjectArguments;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::io::Io;
+use crate::io::{Io, on_one_line};
 use clap::Args;
 use interlocking_envoy::{ProtocolName, ReadError, ResolveError};
 
@@ -17,13 +17,19 @@ pub(crate) struct Arguments {
     project: ProjectArguments,
 }
 
+/// The most warnings that are printed: an agent may have written a file with thousands.
+const MOST_TOLD: usize = 100;
+
 pub(crate) fn protocol(arguments: &Arguments, json: bool, io: &mut Io) -> Result<Exit, CommandError> {
     // Not parsed by clap, which would report an empty name as a missing one.
     let name: ProtocolName = arguments.name.parse()?;
-    let library = arguments.project.library(io.directory());
+    let library = arguments.project.library(io.directory())?;
     let protocol = library.resolve(&name).map_err(command_error)?;
-    for warning in &protocol.warnings {
-        io.tell(&format!("warning: {warning}"));
+    for warning in protocol.warnings.iter().take(MOST_TOLD) {
+        io.tell(&on_one_line(&format!("warning: {warning}")));
+    }
+    if let Some(further @ 1..) = protocol.warnings.len().checked_sub(MOST_TOLD) {
+        io.tell(&format!("warning: and {further} further warnings, which --json prints"));
     }
     io.result(json, &protocol, || protocol.to_string())?;
     Ok(Exit::Done)

@@ -3,7 +3,7 @@
 use super::ProjectArguments;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::io::Io;
+use crate::io::{Io, on_one_line};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -14,9 +14,11 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn protocols(arguments: &Arguments, json: bool, io: &mut Io) -> Result<Exit, CommandError> {
-    let listed = arguments.project.library(io.directory()).list()?;
+    let listed = arguments.project.library(io.directory())?.list()?;
     io.result(json, &listed, || {
-        let line = |name: &dyn std::fmt::Display, from: &dyn std::fmt::Display| format!("{name} ({from})\n");
+        let line = |name: &dyn std::fmt::Display, from: &dyn std::fmt::Display| {
+            format!("{}\n", on_one_line(&format!("{name} ({from})")))
+        };
         let lines = listed.iter().map(|listed| match &listed.file {
             Some(file) => line(&listed.name, &file.display()),
             None => line(&listed.name, &"comes with envoy"),

@@ -21,6 +21,17 @@ fn words<'a>(more: &[&'a str]) -> Vec<&'a str> {
     GATE.iter().chain(more).copied().collect()
 }
 
+/// ENV-77: a decision is about a variant: without its letter it is not about none.
+#[test]
+fn a_decision_without_a_letter_is_refused() {
+    let project = project(&["A"]);
+    for option in [["--decision", "discard"], ["--reason", "slow"], ["--thoughts", "none"]] {
+        let called = project.call(&words(&[&["3"][..], &option].concat()));
+        assert_eq!((called.exit, called.stdout.as_str()), (2, ""), "{called:?}");
+        assert!(called.stderr.contains("<VARIANT>"), "{called:?}");
+    }
+}
+
 /// ENV-74, ENV-75, ENV-98: the three decisions, and no second main.
 #[test]
 fn a_variant_is_settled() {
@@ -46,7 +57,7 @@ fn a_variant_is_settled() {
         unmerged alternative: tides-prompts/implementation-3-A
         go on and merge
         exit 2
-        ! error: prompt 3_A of tides cannot be main, because variant C already is: decide `alternative` or `discard`
+        ! error: prompt 3_A of tides cannot be main, because variant C already is: decide `alternative` or `discard`; or revert what was merged of C and delete its branch tides-prompts/implementation-3-C
         exit 2
         ! error: prompt 3_D of tides has no branch: neither tides/implementation-3-D nor tides-prompts/implementation-3-D is there; start the prompt first
     "#]].assert_eq(&pages);

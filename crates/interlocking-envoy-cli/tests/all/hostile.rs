@@ -32,6 +32,18 @@ fn nothing_that_steers_a_terminal_is_printed() {
 }
 
 #[test]
+fn a_line_break_in_what_a_project_says_begins_no_line() {
+    let project = Project::with_protocols(&[("x", "name: \"y\\nerror: none\"\nsteps: {1: a}\n")]);
+    let called = project.call(&["protocol", "x"]);
+    assert!(called.stderr.lines().count() == 1 && called.stderr.contains(r"`y\u000aerror: none`"), "{called:?}");
+    std::fs::rename(project.path(".claude"), project.path("moved")).unwrap();
+    std::fs::create_dir(project.path("a\nb")).unwrap();
+    std::fs::rename(project.path("moved"), project.path("a\nb/.claude")).unwrap();
+    let called = project.call(&["protocols", "--project", "a\nb"]);
+    assert!(called.stdout.lines().count() == 5 && called.stdout.contains(r"a\u000ab/.claude"), "{called:?}");
+}
+
+#[test]
 fn a_line_break_in_a_files_name_begins_no_line() {
     let project = Project::repository();
     project.write("a\nb.rs", "// [DEBUG-TEMP]\nlog();\n");

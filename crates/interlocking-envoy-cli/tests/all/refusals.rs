@@ -24,6 +24,28 @@ fn warnings_go_to_standard_error() {
     assert_eq!(project.call(&["protocol", "x", "--json"]).json()["warnings"][0]["kind"], "name_differs");
 }
 
+#[test]
+fn a_project_that_is_no_directory_and_a_command_line_without_a_command() {
+    let project = Project::with_protocols(&[("ours", "name: ours\nsteps: {1: a}\n")]);
+    let mut pages = project.call(&["protocol", "debugging", "--project", "nowhere"]).page();
+    pages += &project.call(&["protocols", "--project", ".claude/protocols/ours.yaml"]).page();
+    expect![[r#"
+        exit 2
+        ! error: --project: ROOT/nowhere is not a directory
+        !   to do: give the project's root, or leave the option out
+        exit 2
+        ! error: --project: ROOT/.claude/protocols/ours.yaml is not a directory
+        !   to do: give the project's root, or leave the option out
+    "#]]
+    .assert_eq(&pages);
+    let called = project.call(&[]);
+    assert_eq!(called.exit, 2);
+    assert!(
+        called.stderr.starts_with("error: there is no command\n\nWorkflow protocols for coding agents\n"),
+        "{called:?}"
+    );
+}
+
 /// ENV-21, ENV-22
 #[test]
 fn names_without_a_protocol() {

@@ -65,7 +65,8 @@ impl Extensions {
             "#" => Comments::Hash,
             _ => return Err(form()),
         };
-        if extension.is_empty() || extension.contains(['/', '\\', '.']) {
+        let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '+');
+        if extension.is_empty() || !extension.chars().all(is_name) {
             return Err(form());
         }
         if MARKDOWN.contains(&&*extension) {

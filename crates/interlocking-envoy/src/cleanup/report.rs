@@ -42,7 +42,7 @@ pub struct FileReport {
 pub enum CleanupWarning {
     /// A block is long: the blank line before real code may be missing.
     #[error(
-        "{}:{line}: {lines} lines below this marker belong to it, because no blank line comes sooner: check that none of them is real code",
+        "{}:{line}: {lines} lines belong to this marker, because no blank line comes sooner: check that none of them is real code",
         path.display()
     )]
     LongBlock {

@@ -17,7 +17,7 @@ const LARGEST: u64 = 1 << 20;
 ///
 /// [`Failure`], with the file's absolute path.
 pub(crate) fn check(directory: &Path) -> Result<(), Failure> {
-    check_file(&directory.join(".gitignore"))
+    check_rules(&directory.join(".gitignore"))
 }
 
 /// Checks the rules for the worktree's root: its own, those of the repository, and the files that say where the latter are. Returns
@@ -30,7 +30,7 @@ pub(crate) fn check_root(root: &Path) -> Result<Option<PathBuf>, Failure> {
     check(root)?;
     let exclude = common_directory(root)?.map(|directory| directory.join("info/exclude"));
     if let Some(exclude) = &exclude {
-        check_file(exclude)?;
+        check_rules(exclude)?;
     }
     Ok(exclude)
 }
@@ -53,6 +53,19 @@ fn first_line(path: &Path) -> Result<Option<String>, Failure> {
     check_file(path)?;
     let line = File::open(path).ok().and_then(|file| BufReader::new(file).lines().next());
     Ok(line.and_then(Result::ok))
+}
+
+/// Fails if rules are not in a regular file of limited size, or are not UTF-8: `ignore` reads no more of them after that.
+fn check_rules(path: &Path) -> Result<(), Failure> {
+    check_file(path)?;
+    match fs::read(path) {
+        Ok(rules) if std::str::from_utf8(&rules).is_err() => {
+            let reason = "it is not UTF-8, so not all of git's ignore rules in it can be read, and the files that they are for are not \
+                          searched: write it as UTF-8";
+            Err(Failure { path: path.to_owned(), reason: reason.to_owned() })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Fails if something is at the path that is not a regular file of limited size.

@@ -4,6 +4,7 @@ use crate::cleanup::extensions::Extensions;
 use crate::cleanup::marked::{MARKER, Marked};
 use crate::cleanup::report::Failure;
 use crate::cleanup::rules;
+use crate::library::is_worktree_root;
 use ignore::gitignore::gitconfig_excludes_path;
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 use memchr::memmem::Finder;
@@ -78,7 +79,7 @@ fn is_directory(entry: &DirEntry) -> bool {
 /// another repository.
 fn belongs(directory: &DirEntry) -> bool {
     let name = directory.file_name();
-    name != ".git" && name != ".claude" && std::fs::symlink_metadata(directory.path().join(".git")).is_err()
+    name != ".git" && name != ".claude" && !is_worktree_root(directory.path())
 }
 
 /// What all threads have found so far.

@@ -69,15 +69,20 @@ pub struct UnmergedAlternative {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// Another variant is main already.
-    #[error("{prompt} cannot be main, because variant {main} already is: decide `alternative` or `discard`")]
+    #[error(
+        "{prompt} cannot be main, because variant {main} already is: decide `alternative` or `discard`; or revert what was merged of \
+         {main} and delete its branch {branch}"
+    )]
     SecondMain {
         /// The prompt.
         prompt: String,
         /// The variant that is main.
         main: Variant,
+        /// Its branch.
+        branch: String,
     },
     /// The variant is main already, and so may have been merged to the feature branch.
-    #[error("{prompt} is main already, which cannot be taken back here: revert what was merged")]
+    #[error("{prompt} is main already, which cannot be taken back here: revert what was merged, and delete its branch")]
     IsMain {
         /// The prompt.
         prompt: String,
@@ -121,7 +126,8 @@ impl Decisions {
             (PromptKind::Debug, Decision::Alternative) => Decision::Discard,
             (_, decision) => decision,
         };
-        let others = self.0.entry(prompt.feature_branch.clone()).or_default().entry(prompt.number).or_default();
+        let feature = Prompt::without_suffix(&prompt.feature_branch);
+        let others = self.0.entry(feature.to_owned()).or_default().entry(prompt.number).or_default();
         let is_main = |recorded: &RecordedDecision| recorded.variant_solution == Decision::Main;
         match others.get(&variant) {
             Some(before) if is_main(before) && decision != Decision::Main => {
@@ -133,9 +139,9 @@ impl Decisions {
             _ => {}
         }
         if decision == Decision::Main
-            && let Some((&main, _)) = others.iter().find(|(letter, recorded)| **letter != variant && is_main(recorded))
+            && let Some((&main, at)) = others.iter().find(|(letter, recorded)| **letter != variant && is_main(recorded))
         {
-            return Err(RuleError::SecondMain { prompt: prompt.to_string(), main });
+            return Err(RuleError::SecondMain { prompt: prompt.to_string(), main, branch: at.branch.clone() });
         }
         let Answer { reason, thoughts, .. } = answer.clone();
         let recorded =
@@ -152,7 +158,8 @@ impl Decisions {
 
     /// Forgets that a prompt was discarded, if it was. Called when its branch exists again.
     pub fn forget_discard(&mut self, prompt: &Prompt) {
-        let numbers = self.0.get_mut(&prompt.feature_branch).and_then(|numbers| numbers.get_mut(&prompt.number));
+        let feature = Prompt::without_suffix(&prompt.feature_branch);
+        let numbers = self.0.get_mut(feature).and_then(|numbers| numbers.get_mut(&prompt.number));
         if let (Some(variants), Some(variant)) = (numbers, prompt.variant)
             && variants.get(&variant).is_some_and(|recorded| recorded.variant_solution == Decision::Discard)
         {
@@ -160,14 +167,37 @@ impl Decisions {
         }
     }
 
+    /// Forgets the variant of a prompt's number that is main, if it `is_gone`: the function is given its branch.
+    pub(crate) fn forget_main_if<E>(
+        &mut self,
+        prompt: &Prompt,
+        is_gone: impl FnOnce(&str) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let feature = Prompt::without_suffix(&prompt.feature_branch);
+        let variants = self.0.get_mut(feature).and_then(|numbers| numbers.get_mut(&prompt.number));
+        let Some(variants) = variants else { return Ok(()) };
+        let main = variants.iter().find(|(_, recorded)| recorded.variant_solution == Decision::Main);
+        if let Some((&main, recorded)) = main
+            && is_gone(&recorded.branch)?
+        {
+            variants.remove(&main);
+        }
+        Ok(())
+    }
+
     /// The decision about a variant, if there is one.
     pub fn of(&self, feature_branch: &str, number: u32, variant: Variant) -> Option<&RecordedDecision> {
-        self.0.get(feature_branch)?.get(&number)?.get(&variant)
+        self.0.get(Prompt::without_suffix(feature_branch))?.get(&number)?.get(&variant)
     }
 
     /// What `complete-prompt` reports for a prompt number.
     pub fn completion(&self, feature_branch: &str, number: u32) -> Completion {
-        let variants = self.0.get(feature_branch).and_then(|numbers| numbers.get(&number)).into_iter().flatten();
+        let variants = self
+            .0
+            .get(Prompt::without_suffix(feature_branch))
+            .and_then(|numbers| numbers.get(&number))
+            .into_iter()
+            .flatten();
         let kept = variants.filter(|(_, recorded)| recorded.variant_solution == Decision::Alternative);
         let reported = kept.map(|(&variant, recorded)| {
             let RecordedDecision { branch, reason, .. } = recorded.clone();

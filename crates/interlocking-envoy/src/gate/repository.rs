@@ -2,12 +2,13 @@
 
 use crate::gate::decision::{Answer, Decision};
 use crate::gate::decisions::{Completion, Decisions, GateReturn, RuleError};
-use crate::gate::store::{Store, StoreError};
+use crate::gate::store::{self, Store, StoreError};
 use crate::prompt::Prompt;
 use interlocking_worktree::{
     BranchName, Force, GitError, NameError, OpenError, OpenWorktreeError, RemoveError, RenameBranchError, Repository,
+    WorktreeEntry,
 };
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The variants gate of a repository.
 #[derive(Clone, Debug)]
@@ -35,6 +36,14 @@ pub enum GateError {
     /// The name of the feature branch is not a valid branch name.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// A worktree is at the commit of a discarded variant's branch, or rebases the branch, and is on no branch: it may hold work.
+    #[error("{branch} is on no worktree, and {} is at its commit or rebases it: end that there, or switch it to the branch", place.display())]
+    Detached {
+        /// The branch.
+        branch: BranchName,
+        /// The worktree.
+        place: PathBuf,
+    },
     /// The worktree of a discarded variant cannot be removed.
     #[error(transparent)]
     Remove(#[from] RemoveError),
@@ -107,6 +116,10 @@ impl VariantsGate {
         if !is_archived {
             decisions.forget_discard(prompt);
         }
+        decisions.forget_main_if(prompt, |main| {
+            let main = BranchName::new(main)?;
+            Ok::<_, GateError>(self.repository.branch_head(&main)?.is_none())
+        })?;
         let returned = decisions.record(prompt, branch.as_str(), answer)?;
         if returned.variant_solution == Some(Decision::Discard) {
             self.archive(prompt, &branch)?;
@@ -123,7 +136,7 @@ impl VariantsGate {
     ///
     /// [`GateError::Store`] if the decisions cannot be read.
     pub fn decisions(&self) -> Result<Decisions, GateError> {
-        Ok(Store::open(self.repository.common_directory())?.load()?)
+        Ok(store::read(self.repository.common_directory())?)
     }
 
     /// What `complete-prompt` reports: the alternatives that were not merged.
@@ -162,11 +175,29 @@ impl VariantsGate {
             return Err(RuleError::ArchiveTaken { prompt, branch, existing }.into());
         }
         let worktrees = self.repository.worktrees()?;
-        if let Some(entry) = worktrees.into_iter().find(|entry| entry.branch.as_ref() == Some(branch)) {
+        let is_on = |entry: &&WorktreeEntry| entry.branch.as_ref() == Some(branch);
+        let may_be_its = |entry: &&WorktreeEntry| {
+            entry.branch.is_none() && (entry.head == Some(head) || self.is_rebased_in(entry, branch))
+        };
+        if let Some(entry) = worktrees.iter().find(is_on) {
             let worktree = self.repository.open_worktree(&entry.path)?;
             self.repository.remove_worktree(&worktree, Force::No)?.delete()?;
+        } else if let Some(entry) = worktrees.iter().find(may_be_its) {
+            return Err(GateError::Detached { branch: branch.clone(), place: entry.path.clone() });
         }
         Ok(self.repository.rename_branch(branch, &name, head)?)
+    }
+
+    /// Whether a rebase of the branch is under way in a worktree.
+    fn is_rebased_in(&self, entry: &WorktreeEntry, branch: &BranchName) -> bool {
+        let private = self.repository.common_directory().join("worktrees").join(&entry.name);
+        ["rebase-merge", "rebase-apply"].iter().any(|operation| {
+            let file = private.join(operation).join("head-name");
+            // An agent can write it.
+            let is_small = std::fs::symlink_metadata(&file).is_ok_and(|found| found.is_file() && found.len() < 4096);
+            is_small
+                && std::fs::read_to_string(file).is_ok_and(|name| name.trim_end() == format!("refs/heads/{branch}"))
+        })
     }
 }
 

@@ -33,11 +33,39 @@ pub(crate) struct Store {
     _lock: File,
 }
 
+/// The directory and the file.
+fn paths(common_directory: &Path) -> (PathBuf, PathBuf) {
+    let directory = common_directory.join("interlocking");
+    let path = directory.join("envoy-variants.json");
+    (directory, path)
+}
+
+/// The decisions of a repository. They are not locked, and the repository may be read-only: the file is replaced as a whole.
+pub(crate) fn read(common_directory: &Path) -> Result<Decisions, StoreError> {
+    load(&paths(common_directory).1)
+}
+
+fn load(path: &Path) -> Result<Decisions, StoreError> {
+    let read = || {
+        // Reading a pipe would block.
+        match std::fs::metadata(path)?.is_file() {
+            true => std::fs::read(path),
+            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")),
+        }
+    };
+    match read() {
+        Ok(content) => {
+            serde_json::from_slice(&content).map_err(|source| StoreError::Content { path: path.to_owned(), source })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Decisions::default()),
+        Err(source) => Err(StoreError::Io { path: path.to_owned(), source }),
+    }
+}
+
 impl Store {
     /// Opens the store; waits until no other process holds it.
     pub(crate) fn open(common_directory: &Path) -> Result<Self, StoreError> {
-        let directory = common_directory.join("interlocking");
-        let path = directory.join("envoy-variants.json");
+        let (directory, path) = paths(common_directory);
         let lock = || {
             std::fs::create_dir_all(&directory)?;
             let lock = File::options().create(true).truncate(false).write(true).open(path.with_extension("lock"))?;
@@ -51,12 +79,7 @@ impl Store {
     }
 
     pub(crate) fn load(&self) -> Result<Decisions, StoreError> {
-        match std::fs::read(&self.path) {
-            Ok(content) => serde_json::from_slice(&content)
-                .map_err(|source| StoreError::Content { path: self.path.clone(), source }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Decisions::default()),
-            Err(source) => Err(StoreError::Io { path: self.path.clone(), source }),
-        }
+        load(&self.path)
     }
 
     /// Saves the decisions atomically.

@@ -81,6 +81,22 @@ fn nothing_is_done_in_a_worktree_whose_ignore_rules_are_no_file() {
     }
 }
 
+/// Git reads rules as bytes, and they are read as text here.
+#[test]
+fn ignore_rules_that_are_not_utf_8_are_reported() {
+    for replaced in [".gitignore", ".git/info/exclude"] {
+        let place = repository();
+        for path in ["x.rs", "local.rs"] {
+            write(&place.path().join(path), MARKED);
+        }
+        write(&place.path().join(replaced), b"# caf\xe9\nlocal.rs\n");
+        let report = cleaned_up(place.path(), replaced);
+        assert_eq!((report.success, failed(&report)), (false, vec![replaced.to_owned()]));
+        assert!(report.failures[0].reason.starts_with("it is not UTF-8, "), "{:?}", report.failures);
+        assert_eq!(fs::read_to_string(place.path().join("local.rs")).unwrap(), MARKED);
+    }
+}
+
 /// The file `.git` of a linked worktree names git's directory, whose file `commondir` names the one with the rules.
 #[test]
 fn the_file_that_names_the_repository_leads_to_nothing_that_is_waited_for() {

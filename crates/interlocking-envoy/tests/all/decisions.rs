@@ -53,7 +53,8 @@ fn a_second_main_is_refused() {
     let error = record(&mut decisions, "B", Decision::Main).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "prompt 3_B of feature/tides cannot be main, because variant A already is: decide `alternative` or `discard`"
+        "prompt 3_B of feature/tides cannot be main, because variant A already is: decide `alternative` or `discard`; or revert what was \
+         merged of A and delete its branch feature/tides/implementation-3-A"
     );
     assert_eq!(decisions, before);
     // The same once more is no second one, and other prompts and features have mains of their own.

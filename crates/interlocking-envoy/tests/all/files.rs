@@ -43,6 +43,15 @@ fn files_are_found_from_below_the_root() {
     assert!(Library::discover(&below).resolve(&named("everything")).is_err());
 }
 
+/// A link that leads nowhere is no reason to take the embedded protocol instead.
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_not_passed_over() {
+    let project = Project::new(&[("x.yaml", EVERYTHING)]);
+    std::os::unix::fs::symlink("nowhere", project.root().join(".claude/protocols/debugging.yaml")).unwrap();
+    assert!(project.refusal("debugging").starts_with(".claude/protocols/debugging.yaml cannot be read"));
+}
+
 /// ENV-02: all fields. ENV-03: inputs and their types (CON-120). ENV-04: outputs.
 #[test]
 fn a_file_has_these_fields() {
@@ -151,6 +160,14 @@ fn keys_of_steps_are_text() {
     assert_eq!(file.steps.into_keys().collect::<Vec<_>>(), keys);
 }
 
+/// ENV-03: a protocol is given its inputs by their names.
+#[test]
+fn two_inputs_of_one_name_are_refused() {
+    let text = b"name: x\ninputs:\n  - {name: a, type: string}\n  - {name: a, type: integer}\nsteps: {1: b}\n";
+    let told = ProtocolFile::parse("x.yaml", text).unwrap_err().to_string();
+    assert_eq!(told, "x.yaml:4:5: `inputs`: there is an input `a` already: give this one another name");
+}
+
 /// ENV-07: `inputs: null` and no `inputs` inherit; an empty list takes nothing.
 #[test]
 fn null_inputs_are_inherited() {
@@ -220,11 +237,14 @@ proptest! {
     #[test]
     fn what_is_written_is_read(
         description in word(),
-        inputs in prop::collection::vec((word(), 0..3usize, any::<bool>(), word()), 0..4),
+        mut inputs in prop::collection::vec((word(), 0..3usize, any::<bool>(), word()), 0..4),
         outputs in prop::collection::vec((word(), word()), 0..3),
         lines in prop::collection::vec("[ -~é→\t]{0,12}", 1..6),
         number in 1..1000u32,
     ) {
+        // Two inputs of one name are refused.
+        inputs.sort();
+        inputs.dedup_by(|one, other| one.0 == other.0);
         // The first line determines the indentation, so it has no leading blanks.
         let text = format!("x{}\n", lines.join("\n").trim_end());
         let mut yaml = format!("name: n\ndescription: {}\ninputs:\n", quoted(&description));

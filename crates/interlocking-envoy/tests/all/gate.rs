@@ -142,6 +142,46 @@ fn a_second_main_changes_nothing() {
     );
 }
 
+/// ENV-75: a feature may be named by either form of its name, and a main is forgotten once its branch is deleted.
+#[test]
+fn a_main_is_one_whatever_the_feature_is_called_and_as_long_as_it_has_a_branch() {
+    let place = Place::with_variants(&["A", "B"]);
+    place.record("A", Decision::Main).unwrap();
+    let answer = Answer { decision: Decision::Main, reason: String::new(), thoughts: String::new() };
+    let by_branches = Prompt { feature_branch: "tides-prompts".to_owned(), ..prompt("B") };
+    let error = place.gate().record(&by_branches, &answer).unwrap_err();
+    assert!(matches!(error, GateError::Rule(RuleError::SecondMain { .. })), "{error}");
+    assert_eq!(place.gate().completion("tides-prompts", 3).unwrap(), place.gate().completion("tides", 3).unwrap());
+    place.git(&["worktree", "remove", &place.worktree("A").display().to_string()]);
+    place.git(&["branch", "-D", "tides-prompts/implementation-3-A"]);
+    place.gate().record(&by_branches, &answer).unwrap();
+}
+
+/// A worktree that has left the branch, or rebases it, is not left behind without it.
+#[test]
+fn a_discard_of_a_branch_that_its_worktree_has_left_is_refused() {
+    let place = Place::with_variants(&["A"]);
+    let worktree = place.worktree("A");
+    git(&worktree, &["checkout", "--quiet", "--detach"]);
+    let refused = || {
+        let error = place.record("A", Decision::Discard).unwrap_err();
+        assert!(matches!(error, GateError::Detached { .. }), "{error}");
+        assert_eq!(place.branches().len(), 3);
+    };
+    refused();
+    git(&worktree, &["checkout", "--quiet", "tides-prompts/implementation-3-A"]);
+    write(&place.project().join("A.rs"), "theirs\n");
+    let main = place.repository.main_worktree().unwrap().unwrap();
+    main.commit_all(&author(), "Theirs").unwrap().unwrap();
+    let mut rebase = Command::new("git");
+    rebase.args(["-c", "user.name=P", "-c", "user.email=p@example.org", "rebase", "tides"]).current_dir(&worktree);
+    assert!(!rebase.output().unwrap().status.success());
+    refused();
+    git(&worktree, &["rebase", "--abort"]);
+    place.record("A", Decision::Discard).unwrap();
+    assert!(!worktree.exists());
+}
+
 /// No uncommitted work is lost, and an interrupted decision is resumed.
 #[test]
 fn a_discard_loses_nothing_and_can_be_repeated() {

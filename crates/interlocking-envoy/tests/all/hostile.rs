@@ -59,6 +59,29 @@ fn steps_that_are_made_to_be_read_again_and_again_are_resolved_soon() {
     }
 }
 
+/// Thousands of steps, and thousands of entries that refer to none.
+#[test]
+fn many_entries_that_refer_to_nothing_are_refused_soon() {
+    let mut text = "name: x\nsteps:\n".to_owned();
+    for step in 1..8_000 {
+        writeln!(text, "  {step}: a").unwrap();
+    }
+    for step in 0..8_000 {
+        writeln!(text, "  {}.1: a", 100_000 + step).unwrap();
+    }
+    let project = Project::new(&[("x.yaml", &text)]);
+    let started = Instant::now();
+    let told = project.refusal("x");
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    let lines: Vec<&str> = told.lines().collect();
+    assert_eq!((lines.len(), lines[20]), (21, "and 7980 further problems"));
+    assert!(
+        lines[0].ends_with("no such step: name one of 7990, 7991, 7992, 7993, 7994, 7995, 7996, 7997, 7998, 7999"),
+        "{}",
+        lines[0]
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -81,7 +81,7 @@ pub enum DeleteBranchError {
         found: Option<CommitId>,
     },
     /// A worktree has it checked out.
-    #[error("{branch} is checked out in {}: remove that worktree first", place.display())]
+    #[error("{branch} is checked out in {}: switch to another branch there, or remove it if it is a linked worktree", place.display())]
     CheckedOut {
         /// The branch.
         branch: BranchName,

@@ -51,7 +51,7 @@ async fn the_bug_is_fixed_and_the_logs_are_gone() {
     // The agent read the protocol's steps, numbered as in the whole.
     let prompt = |session: &str| agent.history(&SessionId::new(session).unwrap()).unwrap()[0].prompt.clone();
     let debugging = Library::embedded().resolve(&"debugging".parse().unwrap()).unwrap();
-    let steps = debugging.excerpt("6".parse().unwrap(), "6.2".parse().unwrap()).unwrap().to_string();
+    let steps = debugging.excerpt("6".parse().unwrap(), "6.1".parse().unwrap()).unwrap().to_string();
     assert!(prompt("investigate-1").ends_with(&steps), "{}", prompt("investigate-1"));
     assert!(prompt("fix-1").contains("\n9: [7] Implement the fix"));
 
