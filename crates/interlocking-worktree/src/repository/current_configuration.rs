@@ -13,6 +13,7 @@ use std::{
 use crate::untrusted::{
     Limits,
     file::{self, Kind},
+    include,
 };
 
 /// The modification time and length of a file: if both are equal, the file counts as unchanged.
@@ -65,17 +66,13 @@ impl Current {
 
 /// The files that a configuration includes, whether or not they exist.
 fn included(configuration: &gix::config::File) -> Vec<PathBuf> {
-    let home = gix::path::env::home_dir();
     let mut files = Vec::new();
     for section in
         ["include", "includeIf"].into_iter().filter_map(|name| configuration.sections_by_name(name)).flatten()
     {
         for path in section.values("path") {
-            let context = gix::config::path::interpolate::Context { home_dir: home.as_deref(), ..Default::default() };
-            let Ok(path) = gix::config::Path::from(path).interpolate(context) else { continue };
-            // Relative to the including file, unless it is absolute.
-            let from = section.meta().path.as_deref().and_then(Path::parent);
-            files.extend(from.map(|from| from.join(&path)).or_else(|| path.is_absolute().then_some(path)));
+            let from = section.meta().path.as_deref().unwrap_or(Path::new("/"));
+            files.extend(include::included(path, from).ok());
         }
     }
     files

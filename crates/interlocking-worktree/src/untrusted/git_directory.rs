@@ -11,6 +11,7 @@ use crate::{
     untrusted::{
         Limits, Refused,
         file::{self, Kind},
+        include::included,
     },
     values::git_error::{Doing as _, GitError},
     values::worktree_error::WorktreeError,
@@ -148,13 +149,9 @@ fn check_configuration(path: &Path, limits: Limits, depth: usize, checks: &mut u
         let name = section.header().name();
         name.eq_ignore_ascii_case(b"include") || name.eq_ignore_ascii_case(b"includeIf")
     });
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    for included in sections.flat_map(|section| section.values("path")) {
-        let Ok(included) = gix::path::from_byte_slice(&included) else { continue };
-        let included = match (included.strip_prefix("~"), &home) {
-            (Ok(rest), Some(home)) => home.join(rest),
-            _ => path.with_file_name("").join(included),
-        };
+    for value in sections.flat_map(|section| section.values("path")) {
+        let doing = || format!("looking for {value}, which {} includes", path.display());
+        let included = included(value.clone(), path).doing(doing)?;
         check_configuration(&included, limits, depth + 1, checks)?;
     }
     Ok(())

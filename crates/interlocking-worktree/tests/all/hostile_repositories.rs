@@ -6,7 +6,7 @@ use interlocking_worktree::{CommitId, Configuration, GitError, Limits, Refused, 
 
 use crate::{
     hostile_files::{in_time, make_pipe},
-    judge::{Place, author, branch, git_in, write},
+    judge::{Place, author, branch, git_in, run, write},
 };
 
 fn reason(error: WorktreeError) -> Refused {
@@ -215,17 +215,61 @@ fn alternates_are_looked_at_before_they_are_followed() {
     }
 }
 
-/// A file that includes itself a hundred times is read a hundred to the power of ten times.
+/// Eight files, each of which includes the next sixty times, are trillions of files to read, however they are named.
 #[test]
-fn a_configuration_that_includes_itself_again_and_again_is_refused_at_once() {
+fn a_configuration_that_includes_files_again_and_again_is_refused_at_once() {
     let place = Place::new();
-    let linked = place.worktree("linked");
-    let configuration = place.project().join(".git/config");
-    let plain = std::fs::read_to_string(&configuration).unwrap();
-    write(&configuration, format!("{plain}[include]\n{}", "path = config\n".repeat(100)));
-    let status = in_time("includes", move || linked.status().map_err(|error| error.to_string()));
-    let error = status.unwrap_err();
-    assert!(error.contains("the configuration includes more than 100 files: remove an `include`"), "{error}");
+    // With `Configuration::RepositoryOnly`, gix includes nothing.
+    let project = Repository::open(place.project()).unwrap();
+    let linked = project.create_worktree(place.path().join("run/linked"), branch("linked"), place.main()).unwrap();
+    let own = place.project().join(".git");
+    let plain = std::fs::read_to_string(own.join("config")).unwrap();
+    let look = |what: &str| {
+        let (what, linked) = (what.to_owned(), linked.clone());
+        in_time(&what, move || linked.status().map_err(|error| error.to_string()))
+    };
+    let name = String::from_utf8(std::process::Command::new("id").arg("-un").output().unwrap().stdout).unwrap();
+    let from_above = format!("{}{}/", "../".repeat(30), own.display());
+    for prefix in [
+        String::new(),
+        ":(optional)".to_owned(),
+        format!("~{}/{from_above}", name.trim_end()),
+        format!("%(prefix)/{from_above}"),
+        format!("~/{from_above}"),
+    ] {
+        for pair in ["config", "a", "b", "c", "d", "e", "f", "g", "h"].windows(2) {
+            let before = if pair[0] == "config" { &plain } else { "" };
+            let includes = format!("path = {prefix}{}\n", pair[1]).repeat(60);
+            write(&own.join(pair[0]), format!("{before}[include]\n{includes}"));
+        }
+        let error = look(&prefix).expect_err(&prefix);
+        assert!(error.contains("the configuration includes more than 100 files: remove an `include`"), "{error}");
+    }
+    // Git stops too.
+    write(&own.join("config"), format!("{plain}[include]\npath = ~nobody-has-this-name/config\n"));
+    let error = look("nobody").unwrap_err();
+    assert!(error.contains("~nobody-has-this-name/config"), "{error}");
+    assert!(!run(linked.path(), &["status"]).status.success());
+    // The limit on one file.
+    sparse(&own.join("huge"), 3 << 30);
+    write(&own.join("config"), format!("{plain}[include]\npath = :(optional)huge\n"));
+    let error = look("huge").unwrap_err();
+    assert!(error.contains("`Limits::configuration`"), "{error}");
+}
+
+/// Without a home in the environment, it is looked up in the list of users.
+#[test]
+fn includes_are_looked_at_without_a_home_too() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "hostile_repositories::a_configuration_that_includes_files_again_and_again_is_refused_at_once",
+        ])
+        .env_remove("HOME")
+        .output()
+        .unwrap();
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && report.contains("1 passed"), "{report}");
 }
 
 /// A log that is a link to another file: that file is not written to.
