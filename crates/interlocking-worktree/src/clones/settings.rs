@@ -74,7 +74,7 @@ impl CloneSettings {
 
     /// The overrides for opening the clone in this crate: the agent may have rewritten the clone's own `config`.
     pub(crate) fn overrides(&self) -> impl Iterator<Item = BString> + '_ {
-        let fixed = ["core.bare=false"].map(BString::from);
+        let fixed = ["core.bare=false", "core.sparseCheckout=false"].map(BString::from);
         fixed.into_iter().chain(self.values.iter().map(|(section, subsection, key, value)| {
             let mut line = BString::from(section.as_str());
             if let Some(subsection) = subsection {

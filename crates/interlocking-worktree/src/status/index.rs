@@ -9,7 +9,8 @@ use gix::{
 };
 
 use crate::{
-    untrusted::{self},
+    filesystem::directory::Directory,
+    untrusted,
     values::{
         git_error::{Doing as _, GitError},
         path::RepositoryPath,
@@ -18,8 +19,9 @@ use crate::{
 
 /// Reads the index from disk, or returns an empty one.
 ///
-/// With `reveal`, the flags "assume unchanged" and, without a sparse checkout, "skip worktree" are cleared. An agent
-/// that sets these flags in its worktree would hide a change from every later comparison.
+/// With `reveal`, the flags "assume unchanged" and "skip worktree" are cleared, except for "skip worktree" in a sparse
+/// checkout where there is no file, as git does. An agent that sets these flags in its worktree would hide a change from
+/// every later comparison.
 pub(crate) fn read(git: &gix::Repository, reveal: bool) -> Result<gix::index::File, GitError> {
     Ok(read_with_tree(git, reveal)?.0)
 }
@@ -40,16 +42,43 @@ pub(crate) fn read_with_tree(
     };
     let mut index = gix::index::File::from_state(state, path);
     if reveal {
-        let mut hiding = gix::index::entry::Flags::ASSUME_VALID;
         let is_sparse = git.config_snapshot().boolean("core.sparseCheckout") == Some(true);
-        if !is_sparse {
-            hiding |= gix::index::entry::Flags::SKIP_WORKTREE;
-        }
-        for entry in index.entries_mut() {
-            entry.flags.remove(hiding);
+        let absent = if is_sparse { absent(git, &index)? } else { HashSet::new() };
+        for (number, entry) in index.entries_mut().iter_mut().enumerate() {
+            entry.flags.remove(Flags::ASSUME_VALID);
+            if !absent.contains(&number) {
+                entry.flags.remove(Flags::SKIP_WORKTREE);
+            }
         }
     }
     Ok((index, tree))
+}
+
+/// The numbers of the entries with the flag "skip worktree" for which nothing is in the working tree.
+fn absent(git: &gix::Repository, index: &gix::index::State) -> Result<HashSet<usize>, GitError> {
+    let Some(root) = git.workdir() else { return Ok(HashSet::new()) };
+    let doing = || format!("looking for files that the index of {} hides", root.display());
+    let root = Directory::open(root).doing(doing)?;
+    let entries = index.entries().iter().enumerate();
+    let skipped = entries.filter(|(_, entry)| entry.flags.contains(Flags::SKIP_WORKTREE));
+    let absent = skipped.filter_map(|(number, entry)| match is_absent(&root, entry.path(index)) {
+        Ok(is_absent) => is_absent.then_some(Ok(number)),
+        Err(error) => Some(Err(error)),
+    });
+    absent.collect::<std::io::Result<_>>().doing(doing)
+}
+
+/// Whether there is nothing at a path, and nothing else in the place of a directory above it, such as a link.
+fn is_absent(root: &Directory, path: &BStr) -> std::io::Result<bool> {
+    let mut opened: Option<Directory> = None;
+    for part in path.split(|byte| *byte == b'/') {
+        let directory = opened.as_ref().unwrap_or(root);
+        match directory.directory(part)? {
+            Some(inside) => opened = Some(inside),
+            None => return Ok(directory.metadata(part)?.is_none()),
+        }
+    }
+    Ok(false)
 }
 
 /// The paths that a merge left unresolved.

@@ -2,7 +2,9 @@
 
 use std::os::unix::fs::symlink;
 
-use interlocking_worktree::{ChangeKind, CommitError, Force, RemoveError, ResetError, SwitchError, WorktreeError};
+use interlocking_worktree::{
+    ChangeKind, CommitError, Force, RemoveCloneError, RemoveError, ResetError, SwitchError, WorktreeError,
+};
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, path, write};
 
@@ -149,25 +151,65 @@ fn a_link_to_itself_in_a_directorys_place() {
     place.assert_git_agrees();
 }
 
-/// Flags in the index that tell git not to compare a file.
+/// Flags in the index that tell git not to compare a file, also with the setting under which git sets them itself. With
+/// it, git too compares a file that is there.
 #[test]
 fn a_change_cannot_be_hidden_in_the_index() {
+    for (is_clone, is_sparse) in [(false, false), (false, true), (true, false), (true, true)] {
+        let place = Place::new();
+        let worktree = if is_clone {
+            place.repository.create_clone(place.path().join("run/one"), &branch("one"), place.main()).unwrap()
+        } else {
+            place.worktree("one")
+        };
+        let root = worktree.path();
+        if is_sparse {
+            git_in(root, &["config", "core.sparseCheckout", "true"]);
+        }
+        write(&root.join("README.md"), "hidden\n");
+        write(&root.join("src/lib.rs"), "hidden too\n");
+        git_in(root, &["update-index", "--assume-unchanged", "README.md"]);
+        git_in(root, &["update-index", "--skip-worktree", "src/lib.rs"]);
+        let seen_by_git = if is_sparse { " M src/lib.rs" } else { "" };
+        assert_eq!(git_in(root, &["status", "--porcelain"]), seen_by_git);
+        git_in(root, &["update-index", "--skip-worktree", "src/lib.rs"]);
+
+        let changes = worktree.status().unwrap();
+        let found: Vec<_> = changes.iter().map(|change| (change.path.to_string(), change.kind)).collect();
+        let expected = ["README.md", "src/lib.rs"].map(|path| (path.to_owned(), ChangeKind::Modified));
+        assert_eq!(found, expected, "{is_clone} {is_sparse}");
+        assert_eq!(worktree.diff_since(place.main()).unwrap().len(), 2);
+        let is_kept = if is_clone {
+            matches!(place.repository.remove_clone(&worktree, Force::No), Err(RemoveCloneError::Dirty { .. }))
+        } else {
+            matches!(place.repository.remove_worktree(&worktree, Force::No), Err(RemoveError::Dirty { .. }))
+        };
+        assert!(is_kept, "{is_clone} {is_sparse}");
+        worktree.commit_all(&author(), "found").unwrap().unwrap();
+        assert_eq!(git_in(root, &["show", "HEAD:README.md"]), "hidden");
+        assert_eq!(git_in(root, &["show", "HEAD:src/lib.rs"]), "hidden too");
+        assert_eq!(git_in(root, &["status", "--porcelain"]), "");
+        place.assert_git_agrees();
+    }
+}
+
+/// In a sparse checkout a file may be absent, but nothing else may be in its directory's place.
+#[test]
+fn what_an_ignored_link_replaces_cannot_be_hidden_in_the_index() {
     let place = Place::new();
     let worktree = place.worktree("one");
-    write(&worktree.path().join("README.md"), "hidden\n");
-    write(&worktree.path().join("src/lib.rs"), "hidden too\n");
-    git_in(worktree.path(), &["update-index", "--assume-unchanged", "README.md"]);
-    git_in(worktree.path(), &["update-index", "--skip-worktree", "src/lib.rs"]);
-    assert_eq!(git_in(worktree.path(), &["status", "--porcelain"]), "", "git is deceived");
-
+    let root = worktree.path();
+    git_in(root, &["config", "core.sparseCheckout", "true"]);
+    write(&place.project().join(".git/info/exclude"), "src\n");
+    git_in(root, &["update-index", "--skip-worktree", "src/lib.rs"]);
+    std::fs::rename(root.join("src"), place.path().join("src")).unwrap();
+    assert_eq!(worktree.status().unwrap(), [], "it is outside the sparse checkout");
+    symlink(place.path().join("src"), root.join("src")).unwrap();
+    assert_eq!(git_in(root, &["status", "--porcelain"]), " D src/lib.rs");
+    git_in(root, &["update-index", "--skip-worktree", "src/lib.rs"]);
     let changes = worktree.status().unwrap();
-    let found: Vec<_> = changes.iter().map(|change| (change.path.to_string(), change.kind)).collect();
-    let expected = ["README.md", "src/lib.rs"].map(|path| (path.to_owned(), ChangeKind::Modified));
-    assert_eq!(found, expected);
-    assert_eq!(worktree.diff_since(place.main()).unwrap().len(), 2);
-    worktree.commit_all(&author(), "found").unwrap().unwrap();
-    assert_eq!(git_in(worktree.path(), &["show", "HEAD:README.md"]), "hidden");
-    place.assert_git_agrees();
+    assert_eq!(changes.len(), 1);
+    assert_eq!((&changes[0].path, changes[0].kind), (&path("src/lib.rs"), ChangeKind::Deleted));
 }
 
 #[test]
