@@ -125,6 +125,9 @@
 //! Nothing is flushed to disk explicitly, so a power failure can lose the last commits. Submodules are kept as they are
 //! and their files are not read: a submodule with another commit checked out is not a change. Not supported, because
 //! gix does not: partial clones, the reftable format, sparse indexes, SHA-256.
+//!
+//! gix follows no section `[INCLUDE]` or `[includeif …]` of a configuration, which git does: in another spelling than
+//! `[include]` and `[includeIf …]` they are refused..
 
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests read what they have written"))]
 #[cfg(not(unix))]

@@ -72,7 +72,8 @@ impl CloneSettings {
         Ok(file.to_bstring().into())
     }
 
-    /// The overrides for opening the clone in this crate: the agent may have rewritten the clone's own `config`.
+    /// The overrides for opening the clone in this crate, where nothing of the clone's own `config` counts: the agent may
+    /// have rewritten it. A clone is whole, whatever the user says of checkouts.
     pub(crate) fn overrides(&self) -> impl Iterator<Item = BString> + '_ {
         let fixed = ["core.bare=false", "core.sparseCheckout=false"].map(BString::from);
         fixed.into_iter().chain(self.values.iter().map(|(section, subsection, key, value)| {

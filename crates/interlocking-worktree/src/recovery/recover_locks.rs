@@ -28,6 +28,7 @@ use crate::{
         lock_file::is_same_file,
         step,
     },
+    repository::correct_configuration::correct_configuration,
     status::{attributes::Filters, index, snapshot::is_absent},
     untrusted::{self, Limits, file},
     values::git_error::{Doing as _, GitError},
@@ -132,8 +133,10 @@ fn finish_move(git: &gix::Repository, git_directory: &Path, to: ObjectId, ours: 
 /// Opens a worktree by its private directory, with the current configuration.
 pub(crate) fn open_private(git: &gix::Repository, git_directory: &Path) -> Result<gix::Repository, GitError> {
     untrusted::git_directory::check(git_directory, Limits::of(git))?;
-    gix::open_opts(git_directory, git.open_options().clone().open_path_as_is(true))
-        .doing(|| format!("opening {}", git_directory.display()))
+    let mut opened = gix::open_opts(git_directory, git.open_options().clone().open_path_as_is(true))
+        .doing(|| format!("opening {}", git_directory.display()))?;
+    correct_configuration(&mut opened)?;
+    Ok(opened)
 }
 
 fn is_same_directory(one: &Path, other: &Path) -> bool {

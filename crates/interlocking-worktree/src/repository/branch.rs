@@ -9,6 +9,7 @@ use crate::{
     },
     repository::{
         Repository,
+        correct_configuration::correct_configuration,
         history::is_ancestor,
         references::{self, Move, MoveError, Named},
     },
@@ -310,7 +311,8 @@ impl Repository {
             if is_elsewhere || !place.is_dir() {
                 continue;
             }
-            let Some((checkout, head)) = open_settled(&proxy).doing(doing)? else { continue };
+            let Some((mut checkout, head)) = open_settled(&proxy).doing(doing)? else { continue };
+            correct_configuration(&mut checkout)?;
             if head.as_ref().and_then(|name| BranchName::from_git(name.as_ref())).as_ref() == Some(branch) {
                 found.push((place, checkout));
             }

@@ -119,13 +119,19 @@ mod tests {
         gix::init(place.path()).unwrap();
         let directory = place.path().join(".git");
         let absolute = place.path().join("absolute");
-        let includes = format!("[include]\n\tpath = relative\n[INCLUDE]\n\tpath = {}\n", absolute.display());
+        let includes = format!(
+            "[extensions]\n\tworktreeConfig = true\n[include]\n\tpath = relative\n[include]\n\tpath = {}\n",
+            absolute.display()
+        );
         std::fs::write(directory.join("config"), includes).unwrap();
         for file in [directory.join("relative"), absolute, directory.join("config.worktree")] {
             let mut current = Current::of(&gix::open(place.path()).unwrap());
             assert!(current.is_current());
             std::fs::write(&file, "[core]\n\tautocrlf = true\n").unwrap();
             assert!(!current.is_current(), "{}", file.display());
+            let is_read = gix::open(place.path()).unwrap().config_snapshot().boolean("core.autocrlf") == Some(true);
+            assert!(is_read, "{}", file.display());
+            std::fs::remove_file(&file).unwrap();
         }
     }
 

@@ -1,6 +1,7 @@
 //! The handle of an open repository.
 
 pub(crate) mod branch;
+pub(crate) mod correct_configuration;
 pub(crate) mod create_branch;
 pub(crate) mod current_configuration;
 pub(crate) mod history;
@@ -21,7 +22,12 @@ use gix::bstr::BString;
 use crate::{
     clones::settings::{CloneSettings, is_outside_repository},
     filesystem::own_paths,
-    repository::{current_configuration::Current, recent_objects::RecentObjects, registration_lock::Registration},
+    repository::{
+        correct_configuration::correct_configuration,
+        current_configuration::Current,
+        recent_objects::RecentObjects,
+        registration_lock::Registration,
+    },
     untrusted::{
         Limits,
         git_directory::{self, IS_CLONE},
@@ -230,11 +236,12 @@ impl Repository {
     }
 
     fn with_main(
-        main: gix::Repository,
+        mut main: gix::Repository,
         configuration: Configuration,
         limits: Limits,
         settings: Option<CloneSettings>,
     ) -> Result<Self, GitError> {
+        correct_configuration(&mut main)?;
         let common_directory = main.common_dir();
         let common_directory =
             std::fs::canonicalize(common_directory).doing(|| format!("resolving {}", common_directory.display()))?;
@@ -285,6 +292,7 @@ impl Repository {
         git_directory::check(directory, limits)?;
         let options = options_for(self.inner.configuration, limits, self.inner.settings.as_ref()).open_path_as_is(true);
         let mut git = gix::open_opts(directory, options).doing(|| format!("opening {}", directory.display()))?;
+        correct_configuration(&mut git)?;
         git_directory::check_named_files(&git)?;
         recent_objects::guard(&mut git);
         Ok(git)

@@ -26,7 +26,8 @@ pub(crate) const IS_CLONE: &str = "interlocking.clone";
 
 /// Whether `git` was opened as a clone made by this crate, which its agent can write to.
 pub(crate) fn is_of_clone(git: &gix::Repository) -> bool {
-    git.config_snapshot().boolean(IS_CLONE) == Some(true)
+    let is_set = git.config_snapshot().boolean_filter(IS_CLONE, |found| found.source == gix::config::Source::Api);
+    matches!(is_set, Ok(Some(true)))
 }
 
 /// Checks the files that gix is about to open of the repository or worktree at `path`, which is its root or its git

@@ -12,7 +12,7 @@ use crate::{
         intent_log::{Intent, Note, unique_name},
         step,
     },
-    repository::Repository,
+    repository::{Repository, correct_configuration::correct_configuration},
     status::{change::Change, submodules::checked_out, survey::Survey},
     untrusted::{git_directory, program},
     values::{
@@ -209,7 +209,8 @@ impl Repository {
                 return Err(RemoveError::Mounted { path: path.to_owned(), mount });
             }
             if force == Force::No {
-                let linked = proxy.into_repo().doing(doing)?;
+                let mut linked = proxy.into_repo().doing(doing)?;
+                correct_configuration(&mut linked)?;
                 program::check(&linked, path)?;
                 let survey = Survey::of(&linked, true)?;
                 let changes = survey.changes();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    repository::{Head, Repository, head_of},
+    repository::{Head, Repository, correct_configuration::correct_configuration, head_of},
     status::{change::Change, survey::Survey},
     untrusted::{git_directory, program},
     values::worktree_error::WorktreeError,
@@ -208,6 +208,7 @@ impl Worktree {
         let git_directory = proxy.git_dir().to_owned();
         let checked = check_link(&self.path, &git_directory);
         let mut git = proxy.into_repo().doing(doing)?;
+        correct_configuration(&mut git)?;
         git_directory::check_named_files(&git)?;
         program::check(&git, &self.path)?;
         self.repository.recent_objects().attach(&mut git);

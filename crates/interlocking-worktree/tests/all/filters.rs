@@ -20,6 +20,45 @@ fn line_ends_are_converted_as_git_does() {
     place.assert_git_agrees();
 }
 
+/// A worktree and a clone of this crate hold and commit the same bytes as a worktree of git's.
+#[test]
+fn settings_about_line_ends_are_read_as_git_reads_them() {
+    let place = Place::with_files(&[
+        ("a.txt", "one\n"),
+        ("b.md", "one\n"),
+        ("c.md", "one\n"),
+        (".gitattributes", "*.md text\n"),
+    ]);
+    let configuration = place.project().join(".git/config");
+    let plain = std::fs::read_to_string(&configuration).unwrap();
+    for (number, setting) in
+        ["autocrlf", "autocrlf = INPUT", "autocrlf = on", "eol = CRLF", "eol = bogus", "eol"].into_iter().enumerate()
+    {
+        write(&configuration, format!("{plain}[core]\n\tautocrlf = false\n[core]\n\t{setting}\n"));
+        let name = |by: &str| format!("{by}-{number}");
+        let by_git = place.path().join(name("git"));
+        place.git(&["worktree", "add", "--quiet", "--detach", &by_git.display().to_string()]);
+        let linked = place.worktree(&name("linked"));
+        let at = place.path().join(name("clone"));
+        let clone = place.repository.create_clone(at, &branch("clone"), place.main()).unwrap();
+        for worktree in [linked, clone] {
+            for file in ["a.txt", "b.md"] {
+                let read = |root: &std::path::Path| std::fs::read_to_string(root.join(file)).unwrap();
+                assert_eq!(read(worktree.path()), read(&by_git), "{setting} {file}");
+            }
+            for root in [worktree.path(), &by_git] {
+                write(&root.join("a.txt"), "two\r\n");
+                write(&root.join("c.md"), "two\r\n");
+            }
+            worktree.commit_all(&author(), "two").unwrap().unwrap();
+            let committed =
+                ["a.txt", "c.md"].map(|path| git_in(worktree.path(), &["rev-parse", &format!("HEAD:{path}")]));
+            assert_eq!(committed, ["a.txt", "c.md"].map(|path| git_in(&by_git, &["hash-object", path])), "{setting}");
+            git_in(&by_git, &["reset", "--quiet", "--hard"]);
+        }
+    }
+}
+
 #[test]
 fn an_update_that_fails_half_way_is_undone() {
     let place =

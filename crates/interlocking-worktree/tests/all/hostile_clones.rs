@@ -8,7 +8,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use interlocking_worktree::{CommitError, CommitId, FetchError, Force, ImportError, Worktree, WorktreeError};
+use interlocking_worktree::{
+    ChangeKind, CommitError, CommitId, FetchError, Force, ImportError, Worktree, WorktreeError,
+};
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, run, text, write};
 
@@ -72,6 +74,59 @@ fn the_configuration_of_a_clone_is_not_believed() {
     clone.cherry_pick(base..head, &author()).unwrap();
     place.repository.fetch_from_clone(&clone, base, None).unwrap();
     assert!(!ran.exists());
+}
+
+/// How files are compared and converted is the user's to say.
+#[test]
+fn a_clone_does_not_say_how_its_files_are_compared() {
+    let (place, clone, base) = with_clone();
+    let root = clone.path();
+    let settings = [
+        ("core.autocrlf", "true"),
+        ("core.checkStat", "minimal"),
+        ("core.eol", "crlf"),
+        ("core.fileMode", "false"),
+        ("core.ignoreCase", "true"),
+        ("core.symlinks", "false"),
+        ("core.trustCtime", "false"),
+    ];
+    for (key, value) in settings {
+        git_in(root, &["config", key, value]);
+    }
+    // Another file of the same size and time, which is long before the index was written.
+    let written = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    let age = |name| std::fs::File::options().write(true).open(root.join(name)).unwrap().set_modified(written).unwrap();
+    age("a.txt");
+    git_in(root, &["update-index", "--refresh"]);
+    write(&root.join("other"), "b\n");
+    age("other");
+    std::fs::rename(root.join("other"), root.join("a.txt")).unwrap();
+    // A mode alone, a link, line endings, and a name that differs only in case.
+    let library = root.join("src/lib.rs");
+    std::fs::set_permissions(&library, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::remove_file(root.join("b.txt")).unwrap();
+    symlink("a.txt", root.join("b.txt")).unwrap();
+    write(&root.join("ends.txt"), "one\r\ntwo\r\n");
+    write(&root.join("A.txt"), "A\n");
+    let expected = [
+        ("A.txt", ChangeKind::Untracked),
+        ("a.txt", ChangeKind::Modified),
+        ("b.txt", ChangeKind::TypeChanged),
+        ("ends.txt", ChangeKind::Untracked),
+        ("src/lib.rs", ChangeKind::Modified),
+    ];
+    for clone in [clone.clone(), place.repository.open_clone(root, &branch("one")).unwrap()] {
+        let changes = clone.status().unwrap();
+        let found: Vec<_> = changes.iter().map(|change| (change.path.to_string(), change.kind)).collect();
+        assert_eq!(found, expected.map(|(path, kind)| (path.to_owned(), kind)));
+    }
+    let head = clone.commit_all(&author(), "all").unwrap().unwrap();
+    assert_eq!(run(root, &["show", &format!("{head}:ends.txt")]).stdout, b"one\r\ntwo\r\n");
+    assert!(git_in(root, &["ls-tree", "-r", &head.to_string()]).contains("100755 blob"));
+    clone.reset_to(base).unwrap();
+    clone.reset_to(head).unwrap();
+    assert_eq!(std::fs::read(root.join("a.txt")).unwrap(), b"b\n");
+    assert_eq!(std::fs::read(root.join("ends.txt")).unwrap(), b"one\r\ntwo\r\n");
 }
 
 /// The files are those of the clone, whatever its configuration says.
