@@ -127,7 +127,8 @@
 //! gix does not: partial clones, the reftable format, sparse indexes, SHA-256.
 //!
 //! gix follows no section `[INCLUDE]` or `[includeif …]` of a configuration, which git does: in another spelling than
-//! `[include]` and `[includeIf …]` they are refused..
+//! `[include]` and `[includeIf …]` they are refused. A clone cannot have a filter or a merge driver whose name has a
+//! `=`.
 
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests read what they have written"))]
 #[cfg(not(unix))]

@@ -186,7 +186,7 @@ impl Repository {
         }
         let path = std::fs::canonicalize(path).doing(doing)?;
         git_directory::check_clone(&path, self.limits())?;
-        let repository = self.open_own(&path, CloneSettings::of(&self.git_of_main_worktree()?))?;
+        let repository = self.open_own(&path, CloneSettings::of(&self.git_of_main_worktree()?)?)?;
         let worktree = Worktree::clone_at(repository, path, branch.clone());
         worktree.open()?;
         Ok(worktree)
@@ -209,7 +209,7 @@ impl Repository {
             None => UnfinishedClone::begin(parent)?,
         };
         // Read anew, as for a linked worktree.
-        let settings = CloneSettings::of(&self.git_of_main_worktree()?);
+        let settings = CloneSettings::of(&self.git_of_main_worktree()?)?;
         fill(git, self.common_directory(), making.root(), branch, base, &settings)?;
         let cloned = self.open_own(making.root(), settings.clone())?.git();
         let written = check_out(&cloned, making.root(), base, left, parent)?;

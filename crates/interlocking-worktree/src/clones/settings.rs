@@ -32,7 +32,12 @@ pub(crate) struct CloneSettings {
 }
 
 impl CloneSettings {
-    pub(crate) fn of(git: &gix::Repository) -> Self {
+    /// The settings for clones of `git`.
+    ///
+    /// # Errors
+    ///
+    /// If the name of a driver has a `=`, at which gix would split [an override](Self::overrides).
+    pub(crate) fn of(git: &gix::Repository) -> Result<Self, GitError> {
         let mut values = Vec::new();
         let snapshot = git.config_snapshot();
         for section in snapshot.plumbing().sections() {
@@ -46,6 +51,11 @@ impl CloneSettings {
             if !is_core && !is_driver {
                 continue;
             }
+            if let Some(driver) = subsection.as_ref().filter(|driver| driver.contains(&b'=')) {
+                let doing = format!("reading the configuration of {}", git.git_dir().display());
+                let cause = format!("a clone cannot have the section `[{name} \"{driver}\"]`: name it without a `=`");
+                return Err(GitError::new(doing, cause));
+            }
             for key in section.value_names() {
                 if is_core && !CORE.iter().any(|allowed| allowed.eq_ignore_ascii_case(&key)) {
                     continue;
@@ -55,7 +65,7 @@ impl CloneSettings {
                 values.push((name.clone(), subsection.clone(), key, value));
             }
         }
-        Self { values }
+        Ok(Self { values })
     }
 
     /// The contents of the clone's own `config` file, for git programs in the clone.

@@ -299,6 +299,24 @@ fn the_files_are_written_as_the_users_are() {
     assert_sound(clone.path());
 }
 
+/// gix cannot be told the setting for one clone. Without it, the clone's files would be committed as they are.
+#[test]
+fn a_filter_that_a_clone_cannot_have_is_refused() {
+    let place = Place::with_files(&[(".gitattributes", "*.upper filter=a=b\n"), ("b.upper", "abc\n")]);
+    let clone = clone_at(&place, "one", place.main());
+    place.git(&["config", "filter.a=b.clean", "tr A-Z a-z"]);
+    let worktree = place.worktree("two");
+    write(&worktree.path().join("b.upper"), "XYZ\n");
+    let head = worktree.commit_all(&author(), "filtered").unwrap().unwrap();
+    assert_eq!(place.git(&["show", &format!("{head}:b.upper")]), "xyz");
+
+    let refused = place.repository.create_clone(place.path().join("three"), &branch("three"), place.main());
+    let error = refused.unwrap_err().to_string();
+    assert!(error.contains("a clone cannot have the section `[filter \"a=b\"]`: name it without a `=`"), "{error}");
+    assert!(!place.path().join("three").exists());
+    assert!(place.repository.open_clone(clone.path(), &branch("one")).is_err());
+}
+
 #[test]
 fn a_bare_repository_has_clones_too() {
     let (place, base) = with_history();
