@@ -136,6 +136,24 @@ mod tests {
     }
 
     #[test]
+    fn a_configuration_that_depends_on_the_branch_is_read_anew() {
+        let place = tempfile::tempdir().unwrap();
+        gix::init(place.path()).unwrap();
+        let directory = place.path().join(".git");
+        std::fs::write(directory.join("config"), "[includeIf \"onbranch:other\"]\n\tpath = other\n").unwrap();
+        std::fs::write(directory.join("other"), "[core]\n\tautocrlf = input\n").unwrap();
+        let repository = crate::Repository::open(place.path()).unwrap();
+        let read = || {
+            let git = repository.git_as_configured().unwrap();
+            git.config_snapshot().string("core.autocrlf").is_some_and(|value| value == "input")
+        };
+        for (branch, is_other) in [("main", false), ("other", true), ("main", false)] {
+            std::fs::write(directory.join("HEAD"), format!("ref: refs/heads/{branch}\n")).unwrap();
+            assert_eq!(read(), is_other, "{branch}");
+        }
+    }
+
+    #[test]
     fn what_a_file_holds_counts_and_not_when_it_was_written() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("config");

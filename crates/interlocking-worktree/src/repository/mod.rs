@@ -24,7 +24,7 @@ use crate::{
     filesystem::own_paths,
     repository::{
         correct_configuration::correct_configuration,
-        current_configuration::Current,
+        current_configuration::{Current, is_shared},
         recent_objects::RecentObjects,
         registration_lock::Registration,
     },
@@ -271,7 +271,8 @@ impl Repository {
         &self.inner.recent
     }
 
-    /// Like [`Repository::git`], with the current configuration.
+    /// Like [`Repository::git`], with the current configuration. It is kept for the next call, unless it depends on the
+    /// branch that is checked out.
     pub(crate) fn git_as_configured(&self) -> Result<gix::Repository, GitError> {
         let mut current = self.inner.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(current) = current.as_mut()
@@ -282,7 +283,7 @@ impl Repository {
         // If opening fails below, the stale configuration must not stay.
         *current = None;
         let git = self.git_of_main_worktree()?;
-        *current = Some(Current::of(&git));
+        *current = is_shared(&git).then(|| Current::of(&git));
         Ok(git)
     }
 

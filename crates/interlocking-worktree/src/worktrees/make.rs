@@ -96,8 +96,11 @@ impl Repository {
         drop(registration);
 
         let configured = || {
-            let git = self.git_as_configured()?;
             // If the configuration depends on the worktree, the new worktree's own is read.
+            if !is_shared(git) {
+                return open_private(git, &git_directory);
+            }
+            let git = self.git_as_configured()?;
             if is_shared(&git) { Ok(git) } else { open_private(&git, &git_directory) }
         };
         let made = moved.and_then(|()| configured()).and_then(|mut configured| {
