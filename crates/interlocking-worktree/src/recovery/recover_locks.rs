@@ -136,6 +136,7 @@ pub(crate) fn open_private(git: &gix::Repository, git_directory: &Path) -> Resul
     let mut opened = gix::open_opts(git_directory, git.open_options().clone().open_path_as_is(true))
         .doing(|| format!("opening {}", git_directory.display()))?;
     correct_configuration(&mut opened)?;
+    untrusted::git_directory::check_named_files(&opened)?;
     Ok(opened)
 }
 

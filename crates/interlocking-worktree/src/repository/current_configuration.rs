@@ -104,6 +104,11 @@ pub(crate) fn is_shared(git: &gix::Repository) -> bool {
     git.config_snapshot().plumbing().sections_by_name("includeIf").is_none_or(|mut sections| sections.next().is_none())
 }
 
+/// Whether there are programs that convert files. They run in the working tree of the repository that was opened.
+pub(crate) fn has_filters(git: &gix::Repository) -> bool {
+    git.config_snapshot().plumbing().sections_by_name("filter").is_some_and(|mut sections| sections.next().is_some())
+}
+
 fn stamp(file: &Path) -> Stamp {
     let found = std::fs::metadata(file).ok()?;
     Some((found.modified().ok()?, found.len()))

@@ -17,7 +17,12 @@ use crate::{
         recover_locks::open_private,
         step,
     },
-    repository::{Repository, create_branch::create_branch, current_configuration::is_shared, references},
+    repository::{
+        Repository,
+        create_branch::create_branch,
+        current_configuration::{has_filters, is_shared},
+        references,
+    },
     status::index,
     untrusted::{file, program},
     values::{git_error::Doing as _, id::CommitId, name::BranchName, signature::Signature},
@@ -96,12 +101,13 @@ impl Repository {
         drop(registration);
 
         let configured = || {
-            // If the configuration depends on the worktree, the new worktree's own is read.
-            if !is_shared(git) {
+            // If the configuration depends on the worktree, the new worktree's own is read, and filters run in it.
+            let is_common = |git: &gix::Repository| is_shared(git) && !has_filters(git);
+            if !is_common(git) {
                 return open_private(git, &git_directory);
             }
             let git = self.git_as_configured()?;
-            if is_shared(&git) { Ok(git) } else { open_private(&git, &git_directory) }
+            if is_common(&git) { Ok(git) } else { open_private(&git, &git_directory) }
         };
         let made = moved.and_then(|()| configured()).and_then(|mut configured| {
             step::reached("a directory is in its place");

@@ -20,6 +20,19 @@ fn line_ends_are_converted_as_git_does() {
     place.assert_git_agrees();
 }
 
+/// As with git, and with the repository that a git program finds there.
+#[test]
+fn a_filter_of_a_new_worktree_runs_in_it() {
+    let place = Place::with_files(&[(".gitattributes", "*.where filter=where\n"), ("a.where", "a\n")]);
+    place.git(&["config", "filter.where.smudge", "cat >/dev/null; pwd; git rev-parse --absolute-git-dir"]);
+    place.git(&["worktree", "add", "--quiet", "--detach", "../by-git"]);
+    for root in [&place.path().join("by-git"), place.worktree("linked").path()] {
+        let own = place.project().join(".git/worktrees").join(root.file_name().unwrap());
+        let expected = format!("{}\n{}\n", root.display(), own.display());
+        assert_eq!(std::fs::read_to_string(root.join("a.where")).unwrap(), expected);
+    }
+}
+
 /// A worktree and a clone of this crate hold and commit the same bytes as a worktree of git's.
 #[test]
 fn settings_about_line_ends_are_read_as_git_reads_them() {
