@@ -1,12 +1,14 @@
 //! What an interpreter runs: a script, code in an argument, or code that it looks for in its directory.
 //!
 //! Only forms that are known to run nothing from there are accepted: a script with an absolute path, after options that
-//! load no code, and code in an argument of a shell, Perl or Ruby.
+//! load no code, code in an argument of a shell, Perl or Ruby, and Java's classes below absolute paths.
 
 use crate::untrusted::program::{ABSOLUTE, Found, Place, is_absolute};
 
 const ISOLATED: &str =
     "Python imports from that directory first; write `python3 -I -m …`, or `-P` for packages of the user's own";
+const CLASSES: &str =
+    "Java looks for classes in that directory; write `java -cp … …` or `java -jar …` with absolute paths";
 const SCRIPT: &str = "put the code into a script, and name that by an absolute path";
 
 /// The kinds of interpreters that differ in their options.
@@ -19,6 +21,7 @@ pub(super) enum Language {
     Node,
     Perl,
     Ruby,
+    Java,
     /// They look for libraries in the directory, so that only a script is accepted.
     Other,
 }
@@ -35,6 +38,7 @@ impl Language {
             "node" | "nodejs" => Self::Node,
             "perl" => Self::Perl,
             "ruby" => Self::Ruby,
+            "java" => Self::Java,
             "php" | "lua" | "luajit" | "csh" | "tcsh" | "tclsh" | "pwsh" | "osascript" | "expect" => Self::Other,
             _ => return None,
         })
@@ -47,7 +51,7 @@ impl Language {
             Self::Python => "cmQWX",
             Self::Perl => "eEI",
             Self::Ruby => "eICXr",
-            Self::Node | Self::Source | Self::Other => "",
+            Self::Node | Self::Source | Self::Java | Self::Other => "",
         }
     }
 
@@ -63,6 +67,9 @@ impl Language {
 
 /// The part of an interpreter's arguments that runs something from the directory.
 pub(super) fn find(language: Language, arguments: &[&str], place: Place<'_>) -> Option<Found> {
+    if language == Language::Java {
+        return find_for_java(arguments);
+    }
     let mut arguments = arguments.iter().copied();
     // Whether code was given: a script is none of the arguments then. For a shell, whether the next argument is code.
     let (mut has_code, mut is_isolated) = (false, false);
@@ -125,6 +132,29 @@ pub(super) fn find(language: Language, arguments: &[&str], place: Place<'_>) -> 
     (!has_code || language == Language::Shell).then(|| Found::new("standard input", SCRIPT))
 }
 
+/// Like [`find`]. Java looks for classes in its directory, unless it is given a path for them.
+fn find_for_java(arguments: &[&str]) -> Option<Found> {
+    let mut arguments = arguments.iter().copied();
+    let mut has_path = false;
+    while let Some(word) = arguments.next() {
+        if ["-jar", "-cp", "-classpath", "--class-path"].contains(&word) {
+            let value = arguments.next().unwrap_or_default();
+            if value.split(':').any(|part| !is_absolute(part)) {
+                return Some(Found::new(value, ABSOLUTE));
+            }
+            has_path = true;
+            if word == "-jar" {
+                return None;
+            }
+        } else if !word.starts_with('-') {
+            return (!has_path && !is_absolute(word)).then(|| Found::new(word, CLASSES));
+        } else if !["-D", "-Xm", "-Xs"].iter().any(|beginning| word.starts_with(beginning)) {
+            return Some(Found::new(word, SCRIPT));
+        }
+    }
+    None
+}
+
 /// Whether a long option loads no code.
 fn is_harmless(language: Language, option: &str) -> bool {
     match language {
@@ -135,7 +165,7 @@ fn is_harmless(language: Language, option: &str) -> bool {
         Language::Ruby => ["--disable", "--enable", "--encoding=", "--jit", "--yjit"]
             .iter()
             .any(|beginning| option.starts_with(beginning)),
-        Language::Python | Language::Perl | Language::Source | Language::Other => false,
+        Language::Python | Language::Perl | Language::Source | Language::Java | Language::Other => false,
     }
 }
 
@@ -181,6 +211,12 @@ mod tests {
             ("ruby -C sub /x.rb", "-C"),
             ("lua -e 'require \"x\"'", "-e"),
             ("php -r 'include \"x\";'", "-r"),
+            ("java Main", "Main"),
+            ("java -Xmx64m -cp lib:/x Main", "lib:/x"),
+            ("java -cp /x: Main", "/x:"),
+            ("java -jar x.jar", "x.jar"),
+            ("/usr/bin/java -javaagent:x.jar -jar /x.jar", "-javaagent:x.jar"),
+            ("java Main.java", "Main.java"),
             ("sh %f", "%f"),
             ("sh x", "x"),
             ("sh -s", "-s"),
@@ -207,6 +243,9 @@ mod tests {
             "ruby -rjson -ne 1",
             "ruby --disable=gems -I /x /x.rb",
             "lua /x.lua",
+            "java -Xmx64m -Dx=y -jar /x.jar x",
+            "java -cp /x:$HOME/y.jar Main",
+            "java --class-path /x Main",
             "sh /x %f",
             "sh -euo pipefail -c 'cat | tr a b' x",
             "bash --norc -ec 'python3 -I -m x'",

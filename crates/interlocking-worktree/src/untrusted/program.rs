@@ -25,10 +25,10 @@ const PREFIXES: &str = "\
 
 /// Programs that run what files in the working directory say.
 const RUNNERS: &str = "\
-    R Rscript ant bazel bun bunx bundle cabal cargo cmake composer ctest deno dotnet eslint gmake go gradle \
-    gradlew groovy grunt gulp invoke just lein make meson mix mvn mvnw ninja nox npm npx pdm php-cs-fixer pipenv \
-    pnpm pnpx poetry prettier pylint rake rubocop sbt scons stack stylelint swift task tox ts-node tsx uv uvx yarn \
-    zig";
+    R Rscript ansible-vault ant bazel bun bunx bundle cabal cargo cmake composer ctest deno dotnet eslint gmake go \
+    gradle gradlew groovy grunt gulp invoke just lein make meson mix mvn mvnw ninja nox npm npx pdm php-cs-fixer \
+    pipenv pnpm pnpx poetry prettier pylint rake rubocop sbt scons stack stylelint swift task tox ts-node tsx uv uvx \
+    yarn zig";
 
 /// A word of a command that runs something from the directory of the files.
 #[derive(Debug, PartialEq, Eq)]
@@ -280,6 +280,7 @@ mod tests {
             ("awk -f strip.awk", "strip.awk"),
             ("my-filter tools/x.py", "tools/x.py"),
             ("npx prettier", "npx"),
+            ("ansible-vault decrypt --output - %f", "ansible-vault"),
             ("/usr/bin/prettier --stdin-filepath %f", "/usr/bin/prettier"),
             ("nice -n 5 deno run /x.ts", "deno"),
             ("nice -n 5 sh script", "script"),
