@@ -289,3 +289,26 @@ pub(crate) fn problem_in(outcome: &gix::worktree::state::checkout::Outcome) -> O
     let unprocessed = outcome.delayed_paths_unprocessed.first()?;
     Some(format!("{unprocessed}: a filter did not process it"))
 }
+
+#[cfg(test)]
+mod tests {
+    use gix::worktree::state::checkout::{Collision, Outcome};
+
+    use super::problem_in;
+
+    #[test]
+    fn files_that_a_checkout_left_out_are_its_problem() {
+        let path = || "a.txt".into();
+        let collision = Collision { path: path(), error_kind: std::io::ErrorKind::AlreadyExists };
+        for (outcome, problem) in [
+            (Outcome::default(), None),
+            (Outcome { collisions: vec![collision], ..Outcome::default() }, Some("a.txt: something else is there")),
+            (
+                Outcome { delayed_paths_unprocessed: vec![path()], ..Outcome::default() },
+                Some("a.txt: a filter did not process it"),
+            ),
+        ] {
+            assert_eq!(problem_in(&outcome).as_deref(), problem);
+        }
+    }
+}
