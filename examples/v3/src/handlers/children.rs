@@ -3,7 +3,7 @@
 use super::RunChildren;
 use super::places::{SKELETON, node_info};
 use crate::graph::{V3, v3};
-use crate::types::children::{ChildEnded, ChildrenInput, IntegrateInput};
+use crate::types::children::{ChildEnded, ChildSentBack, ChildrenInput, IntegrateInput};
 use crate::types::lineage::{Lineage, ParentContext};
 use crate::types::outcome::{Failed, V3Outcome};
 use crate::types::scaffold::{InitWork, ScaffoldInput};
@@ -32,9 +32,15 @@ impl MapHandler<v3::children> for RunChildren {
         }
         let interface = interface.trim_end().to_owned();
         interface_files.extend(own);
+        // The children of an earlier scaffold. Those that are sent back are of this one.
+        let earlier = cx.input_of::<v3::integrate>().ok().filter(|_| input.sent_back.is_empty());
         let mut items = Vec::new();
         for child in fork.work.children() {
-            let back = input.sent_back.iter().rfind(|back| back.node_id == child.id);
+            let back = sent_back(&input.sent_back, child);
+            let failed = earlier.as_ref().and_then(|earlier| not_merged(earlier, child));
+            // What a child had merged before it was sent back is still there.
+            let before = failed.and(earlier.as_ref()).and_then(|earlier| sent_back(&earlier.sent_back, child));
+            let again = back.map(|back| &back.run).or(failed);
             let assigned_criteria = child.acceptance_criteria.iter().map(|criterion| criterion.id.clone()).collect();
             let entry = ScaffoldInput {
                 parent_context: Some(ParentContext { interface: interface.clone(), assigned_criteria }),
@@ -43,13 +49,13 @@ impl MapHandler<v3::children> for RunChildren {
                     session: Some(fork.session.clone()),
                     interface_files: interface_files.clone(),
                     tests_of_others: tests_of_others(&fork.work, child, &above.tests_of_others),
-                    sent_back: back.map(|back| back.why.clone()),
+                    sent_back: back.or(before).map(|back| back.why.clone()),
                 },
                 ..ScaffoldInput::from(child.to_spec(&fork.spec))
             };
             let item = Item::new(entry).with_key(key(child)?);
-            items.push(match back {
-                Some(back) => item.anew_after(&back.run),
+            items.push(match again {
+                Some(run) => item.anew_after(run),
                 None => item,
             });
         }
@@ -71,6 +77,18 @@ impl MapHandler<v3::children> for RunChildren {
         let children = ended.collect();
         goto!(cx, v3::integrate, IntegrateInput { fork: input.fork, children, sent_back: input.sent_back })
     }
+}
+
+/// The last time that a child was sent back.
+fn sent_back<'a>(all: &'a [ChildSentBack], child: &ChildSpec) -> Option<&'a ChildSentBack> {
+    all.iter().rfind(|back| back.node_id == child.id)
+}
+
+/// The run of a child that was not merged. It runs again on another scaffold, which may have what it lacked, or the answer to its
+/// question.
+fn not_merged<'a>(earlier: &'a IntegrateInput, child: &ChildSpec) -> Option<&'a RunId> {
+    let of_child = earlier.children.iter().find(|ended| ended.node_id == child.id);
+    of_child.filter(|ended| !matches!(ended.outcome, V3Outcome::Merged(_))).map(|ended| &ended.run)
 }
 
 /// The tests that a child may not change: those that its parent may not change, its parent's contract, and its siblings' tests.

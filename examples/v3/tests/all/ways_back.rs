@@ -4,6 +4,7 @@ use crate::project::Project;
 use crate::small::{
     Act, AgentScript, Who, append, check, plan, planned, project, scaffold, scaffolding, spec, test_run, write,
 };
+use crate::tree::family;
 use interlocking::cli::repository::EmbeddedFile;
 use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
@@ -141,6 +142,32 @@ async fn failed_children_do_not_block() {
         AgentScript::default().once(Who::Implementer, "top/a", &stuck, &[]).honest("top", &["a"]).honest("top/a", &[]);
     let outcome = test_run(&project, &script).outcome(spec(&["a"])).await;
     assert_eq!(outcome.to_string(), "failed in barrier: no child was merged: top/a: stuck: No bell.; Buy one.");
+}
+
+/// CON-11, V3-115, V3-160: on a new scaffold a child that was not merged is run again: what it lacked may be there. A merged child
+/// is kept.
+#[tokio::test]
+async fn a_failed_child_is_run_again_on_another_scaffold() {
+    let project = project().await;
+    let stuck = json!({ "Stuck": { "diagnosis": "No bell.", "recommendation": "Buy one.", "attempts": 1 } });
+    let blocked = json!({ "BlockedDependency": { "missingSymbol": "bell", "expectedImportPath": "src/bell.txt" } });
+    let script = AgentScript::default().once(Who::Implementer, "top/a", &stuck, &[]).once(
+        Who::Implementer,
+        "top",
+        &blocked,
+        &[],
+    );
+    let test = test_run(&project, &AgentScript::with(script, family()));
+    let outcome = test.outcome(spec(&["a", "b"])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let implementer = test.prompts("implementer of `top`");
+    // V3-157, CON-37: the parent's implementer is told of a child that failed.
+    let failed =
+        "\n\n## The children that have failed\n\n- top/a: stuck: No bell.; Buy one.\n\nTheir part is yours now.";
+    assert!(implementer[0].contains(failed) && !implementer[1].contains("## The children that"), "{implementer:?}");
+    assert!(implementer[1].contains("- top/a: `a`"), "{}", implementer[1]);
+    assert_eq!(["a", "b"].map(|child| test.prompts(&format!("planner of `top/{child}`")).len()), [2, 1]);
+    project.is_tidy();
 }
 
 /// V3-161, EVO-03: at the maximum depth children are refused, with the reason.
