@@ -76,6 +76,18 @@ fn the_planner_is_asked_for_a_scaffold() {
     );
 }
 
+/// V3-64, V3-82: who commits is told to stay on the branch, and to leave its commits as they are.
+#[test]
+fn who_commits_is_told_to_stay_on_the_branch() {
+    for template in ["scaffold", "write_tests", "implement", "rebaser"] {
+        let path = format!("{}/templates/{template}.md", env!("CARGO_MANIFEST_DIR"));
+        let template = std::fs::read_to_string(&path).unwrap();
+        let told =
+            "Stay on the branch that is checked out, and only add commits to it: no amending, rebasing or resetting.";
+        assert!(template.contains(told), "{path}");
+    }
+}
+
 /// V3-37: time and space, each alone, both, neither.
 #[test]
 fn constraints_are_shown_where_there_are_any() {
