@@ -42,8 +42,9 @@ impl JoinHandler<v3::barrier> for Barrier {
         let scaffold: InitWorkPayload = (&fork.work).into();
         // An attempt on another scaffold is over (CON-11).
         let next = cx.memory().next.filter(|next| next.scaffold == scaffold);
-        let (critique_list, retry_feedback, merge_rejection) =
-            next.map(|next| (next.critique_list, next.retry_feedback, next.merge_rejection)).unwrap_or_default();
+        let (critique_list, violations, retry_feedback, merge_rejection) = next
+            .map(|next| (next.critique_list, next.violations, next.retry_feedback, next.merge_rejection))
+            .unwrap_or_default();
         let input = ImplInput {
             scaffold,
             spec: fork.spec,
@@ -51,6 +52,7 @@ impl JoinHandler<v3::barrier> for Barrier {
             child_merges: merges.is_split.then_some(merges.merged),
             attempt_count: 1,
             critique_list: if tests.critiques.is_empty() { critique_list } else { Some(tests.critiques) },
+            violations,
             retry_feedback,
             merge_rejection: tests.merge_rejection.or(merge_rejection),
             child_failures: (!merges.failed.is_empty()).then_some(merges.failed),

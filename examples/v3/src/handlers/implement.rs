@@ -1,7 +1,7 @@
 //! Impl: makes the tests pass.
 
 use super::Implement;
-use super::claims::{committed, discard, forbidden, interface_changes};
+use super::claims::{committed, discard, forbidden, interface_changes, messages};
 use super::endings::{own_loop, undecided};
 use super::places::{IMPL, heads, is_test};
 use crate::checks::Violation;
@@ -13,7 +13,6 @@ use crate::types::implementation::{
 };
 use crate::types::outcome::{Stuck, V3Outcome};
 use crate::types::scaffold::Clarification;
-use crate::types::shared::Critique;
 use crate::types::tdd::ReviewInput;
 use crate::workbench::Workbench;
 use interlocking::agents::AgentError;
@@ -52,8 +51,7 @@ impl LLMHandler<v3::implement> for Implement {
                 let refused = refused(&self.0, &input, (before, tip), cx).await?;
                 let made_progress = tip != before && refused.is_empty();
                 let violations = Vec::from_iter(not_kept.into_iter().chain(refused));
-                let critiques = critiques(&input, &violations);
-                again(input, retry, made_progress, critiques, cx)
+                again(input, retry, made_progress, messages(&violations), cx)
             }
             ImplExit::BlockedDependency(BlockedDependency { missing_symbol, expected_import_path }) => {
                 ask_scaffold(Clarification::BlockedDependency { missing_symbol, expected_import_path }, cx).await
@@ -108,8 +106,7 @@ impl Implement {
             strategy_from: "what was committed".to_owned(),
             strategy_to: "what holds when it is looked at".to_owned(),
         };
-        let critiques = critiques(&input, &violations);
-        again(input, retry, false, critiques, cx)
+        again(input, retry, false, messages(&violations), cx)
     }
 
     /// The tests that pass, and the violations of an implementation. Commits with forbidden changes are reset.
@@ -196,27 +193,16 @@ async fn refused(
     Ok(refused)
 }
 
-/// Violations as critiques for the next attempt.
-fn critiques(input: &ImplInput, violations: &[Violation]) -> Vec<Critique> {
-    let critique = |violation: &Violation| Critique {
-        file: input.spec.target_path.clone(),
-        line: 0,
-        issue: violation.to_string(),
-        required_fix: "Put that right, and commit.".to_owned(),
-    };
-    violations.iter().map(critique).collect()
-}
-
 /// Another attempt, if the table allows one (V3-130, V3-132).
 fn again(
     input: ImplInput,
     retry: RequestRetry,
     made_progress: bool,
-    critiques: Vec<Critique>,
+    violations: Vec<String>,
     cx: &mut Cx<'_, v3::implement>,
 ) -> Route<v3::implement> {
     let outcome = if made_progress { "partial" } else { "failed" };
-    let why = critiques.iter().map(|critique| critique.issue.as_str()).chain([retry.diagnosis.as_str()]);
+    let why = violations.iter().map(String::as_str).chain([retry.diagnosis.as_str()]);
     let outcome = format!("{outcome}: {}", why.collect::<Vec<_>>().join(" "));
     let record = AttemptRecord { strategy: retry.strategy_from.clone(), outcome: outcome.clone() };
     cx.update_memory(move |memory| memory.attempt_history.push(record.clone()));
@@ -229,8 +215,7 @@ fn again(
         };
         return goto!(cx, v3::exit, V3Outcome::Stuck(stuck));
     }
-    let critique_list = if critiques.is_empty() { input.critique_list } else { Some(critiques) };
-    let next = ImplInput { attempt_count: cx.attempt() + 1, retry_feedback: Some(retry), critique_list, ..input };
+    let next = ImplInput { attempt_count: cx.attempt() + 1, retry_feedback: Some(retry), violations, ..input };
     let remembered = next.clone();
     cx.update_memory(move |memory| memory.next = Some(remembered.clone()));
     goto!(cx, self, next)

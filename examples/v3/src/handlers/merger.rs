@@ -298,6 +298,7 @@ fn reject(rejected: MergeRejected, cx: &mut Cx<'_, v3::merger>) -> Route<v3::mer
         attempt_count: 1,
         retry_feedback: None,
         critique_list: None,
+        violations: Vec::new(),
         ..input
     };
     goto!(cx, v3::implement, again)

@@ -25,11 +25,14 @@ pub struct ImplInput {
     /// The merges of the children: one for each child that succeeded; none if the work was not split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child_merges: Option<Vec<MergeComplete>>,
-    /// The number of the attempt, from 1. The runtime counts attempts: this value is only shown.
+    /// The number of the attempt, from 1. The runtime counts attempts: its own count is shown, and decides.
     pub attempt_count: u32,
-    /// What a review has found wrong.
+    /// What a review has found wrong: until another review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critique_list: Option<Vec<Critique>>,
+    /// The violations of the last attempt that were found mechanically.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<String>,
     /// Why the last attempt did not succeed (CON-16).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_feedback: Option<RequestRetry>,

@@ -171,6 +171,7 @@ fn the_implementer_is_asked_to_make_tests_pass() {
         "## What the children",
         "## The children that",
         "## What the review",
+        "## What was wrong",
         "## Why it could",
         "## Your last attempt",
     ] {

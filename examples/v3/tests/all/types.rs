@@ -181,10 +181,10 @@ fn inputs_survive_json() {
     holds::<WriteTestsInput>(&tests, &["feedback", "adaptations", "violations"]);
     let input = json!({
         "spec": spec(), "scaffold": scaffold(), "testsReady": ready(), "childMerges": [merge()], "attemptCount": 2,
-        "critiqueList": [critique()], "retryFeedback": retry(), "mergeRejection": rejected(),
+        "critiqueList": [critique()], "violations": ["v"], "retryFeedback": retry(), "mergeRejection": rejected(),
         "childFailures": [{ "nodeId": "top/a", "why": "W." }],
     });
-    let optional = ["childMerges", "critiqueList", "retryFeedback", "mergeRejection", "childFailures"];
+    let optional = ["childMerges", "critiqueList", "violations", "retryFeedback", "mergeRejection", "childFailures"];
     holds::<ImplInput>(&input, &optional);
     let judgement =
         json!({ "reason": "r", "critiques": [critique()], "additionalTests": [planned()], "missingCriteria": ["c"] });

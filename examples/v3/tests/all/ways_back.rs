@@ -68,6 +68,35 @@ async fn a_review_is_heard_by_both() {
     assert_eq!(without(&second, told), first, "CON-14: and attempts begin anew");
 }
 
+/// V3-76, V3-158: a review is heard until it is followed; what was wrong with an attempt is heard by the next one, and not by a
+/// later one.
+#[tokio::test]
+async fn a_review_is_heard_beside_what_was_wrong() {
+    let project = project().await;
+    let more = json!({ "MoreTests": {
+        "critiques": [{ "file": "src/top.txt", "line": 3, "issue": "Too quiet.", "requiredFix": "Speak up." }],
+        "additionalTests": [],
+    } });
+    let retry =
+        json!({ "RequestRetry": { "diagnosis": "D.", "strategyFrom": "a", "strategyTo": "b", "failingTests": [] } });
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let script = AgentScript::default()
+        .once(Who::Implementer, "top", &passed, &[append("src/top.txt", "done\n"), Act::Commit])
+        .once(Who::Implementer, "top", &passed, &[write("checks/top.sh", "true\n"), Act::Commit])
+        .once(Who::Implementer, "top", &retry, &[])
+        .once(Who::Reviewer, "top", &more, &[]);
+    let test = test_run(&project, &script.honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let prompts = test.prompts("implementer");
+    let review = "\n\n## What the review has found\n\n- src/top.txt:3: Too quiet. Required: Speak up.\n\n## ";
+    let wrong =
+        "\n\n## What was wrong with your last attempt\n\n- your commits change tests: checks/top.sh; put them back";
+    let [_, _, refused, retried] = &prompts[..] else { panic!("{prompts:?}") };
+    assert!(refused.contains(review) && refused.contains(wrong), "{refused}");
+    assert!(retried.contains(review) && !retried.contains("## What was wrong"), "{retried}");
+}
+
 /// V3-119, V3-90, V3-91, V3-157, CON-17: the implementer is told what could not be merged; the contract comes before the other
 /// tests.
 #[tokio::test]
