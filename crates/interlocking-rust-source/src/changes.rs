@@ -81,7 +81,7 @@ pub fn changed_functions(path: &str, before: &str, after: &str) -> Result<Vec<Ch
     Ok(located(path, changed))
 }
 
-/// The four versions of a file in a rebase.
+/// The versions of a file in a rebase.
 #[derive(Debug, Clone, Copy)]
 pub struct Rebased<'a> {
     /// The file where the branch began.
@@ -90,13 +90,16 @@ pub struct Rebased<'a> {
     pub old_tip: &'a str,
     /// The file on the base onto which the branch is rebased, with the changes of others.
     pub new_base: &'a str,
+    /// The file as the rebase has put it together from both sides, before anybody adapted it; none if lines of one side gave way to
+    /// the other's.
+    pub merged: Option<&'a str>,
     /// The file on the branch after the rebase.
     pub new_tip: &'a str,
 }
 
-/// Finds the functions whose body was rewritten during a rebase. A function is returned unless its body is that of the new base
-/// (if the branch had not changed it), that of the branch (if only the branch had changed it), or the unchanged body of either
-/// (if both had changed it).
+/// Finds the functions whose body was rewritten during a rebase. A function is returned unless its body is that of the branch (if
+/// only the branch had changed it), or that of the new base (otherwise), or as the rebase has put it together. So where both have
+/// changed a function, the branch's body does not replace the other's.
 ///
 /// # Errors
 ///
@@ -105,20 +108,17 @@ pub fn rewritten_by_rebase(path: &str, versions: Rebased<'_>) -> Result<Vec<Chan
     let read = |text| code_of(path, text);
     let (old_base, old_tip) = (read(versions.old_base)?, read(versions.old_tip)?);
     let (new_base, new_tip) = (read(versions.new_base)?, read(versions.new_tip)?);
+    // What is put together line by line need not be Rust.
+    let merged = versions.merged.and_then(|merged| read(merged).ok()).unwrap_or_default();
     let names: BTreeSet<&String> =
         [&old_base, &old_tip, &new_base, &new_tip].into_iter().flat_map(BTreeMap::keys).collect();
     let mut rewritten = Vec::new();
     for name in names {
         let bodies = |version: &BTreeMap<String, Code>| version.get(name).map(|code| code.bodies.clone());
         let (base, ours, theirs, now) = (bodies(&old_base), bodies(&old_tip), bodies(&new_base), bodies(&new_tip));
-        let is_fine = if ours == base {
-            now == theirs
-        } else if theirs == base {
-            now == ours
-        } else {
-            now == ours || now == theirs
-        };
-        if !is_fine {
+        let is_only_ours = ours != base && theirs == base;
+        let is_put_together = now.is_some() && now == bodies(&merged);
+        if now != if is_only_ours { ours } else { theirs } && !is_put_together {
             let (change, code) = match (new_tip.get(name), new_base.get(name).or(old_tip.get(name))) {
                 (Some(code), None) => (CodeChange::Added, Some(code)),
                 (Some(code), Some(_)) => (CodeChange::Body, Some(code)),

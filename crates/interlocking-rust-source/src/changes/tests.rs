@@ -112,7 +112,7 @@ fn logic_that_a_rebase_wrote_is_named() {
     let (old_base, old_tip, new_base) =
         (file("1", "1", ""), file("2", "1", "fn own() {}"), file("1", "3", "fn theirs() {}"));
     let rewritten = |new_tip: &str| -> Vec<(String, CodeChange)> {
-        let versions = Rebased { old_base: &old_base, old_tip: &old_tip, new_base: &new_base, new_tip };
+        let versions = Rebased { old_base: &old_base, old_tip: &old_tip, new_base: &new_base, merged: None, new_tip };
         let found = rewritten_by_rebase("src/lib.rs", versions).unwrap();
         found.into_iter().map(|found| (found.name, found.change)).collect()
     };
@@ -124,4 +124,22 @@ fn logic_that_a_rebase_wrote_is_named() {
     assert_eq!(rewritten(&mechanical.replace("{ 3 }", "{ 1 }")), named("b", CodeChange::Body), "theirs is lost");
     assert_eq!(rewritten(&mechanical.replace("fn own() {}", "")), named("own", CodeChange::Removed));
     assert_eq!(rewritten(&format!("{mechanical}fn helper() {{}}")), named("helper", CodeChange::Added));
+}
+
+/// V3-101: of a function that both have changed, what was merged stays, or what the rebase has put together from both sides.
+#[test]
+fn of_what_both_have_changed_the_merged_code_stays() {
+    let file = |first: &str, last: &str| format!("fn f() {{ {first}; x(); {last}; }}");
+    let (old_base, old_tip, new_base) = (file("a()", "b()"), file("a1()", "b()"), file("a()", "b1()"));
+    let put_together = file("a1()", "b1()");
+    let is_mechanical = |new_tip: &str, merged: Option<&str>| {
+        let versions = Rebased { old_base: &old_base, old_tip: &old_tip, new_base: &new_base, merged, new_tip };
+        rewritten_by_rebase("src/lib.rs", versions).unwrap().is_empty()
+    };
+    assert!(is_mechanical(&new_base, None));
+    assert!(!is_mechanical(&old_tip, None), "theirs is lost");
+    assert!(!is_mechanical(&put_together, None));
+    assert!(is_mechanical(&put_together, Some(&put_together)));
+    assert!(!is_mechanical("", Some("")), "both are lost");
+    assert!(!is_mechanical(&put_together, Some("fn {")), "nothing can be put together");
 }

@@ -81,7 +81,14 @@ impl EventHandler<v3::rebaser> for Rebaser {
         let impact = ahead.iter().map(|event| event.impact_level).fold(ImpactLevel::Trivial, ImpactLevel::max);
         let before = ahead.split_last().map_or(&[][..], |(_, before)| before);
         let interface_file = &fork.work.interface_file;
-        let prompt = RebaserPrompt { input: &input, before, impact, gave_way, failing_tests: failing, interface_file };
+        let prompt = RebaserPrompt {
+            input: &input,
+            before,
+            impact,
+            gave_way: gave_way.clone(),
+            failing_tests: failing,
+            interface_file,
+        };
         let session = SessionOp::ForkFrom { parent: fork.session, slug: Slug::new("rebaser")? };
         let reply = match cx.converse(prompt, session).await {
             Ok(reply) => reply,
@@ -113,7 +120,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
         if new_base != to {
             cx.note(format!("the agent says that the branch stands on {new_base}, and it stands on {to}"));
         }
-        if let Some(why) = self.not_mechanical(from, now, cx).await? {
+        if let Some(why) = self.not_mechanical((from, now, &gave_way), cx).await? {
             restore(cx, from).await?;
             return ask_scaffold(
                 Clarification::RebaseConflict {
@@ -178,8 +185,7 @@ impl Rebaser {
     /// Why an agent's adaptation is more than mechanical, or does not work (V3-103).
     async fn not_mechanical(
         &self,
-        from: Heads,
-        now: Heads,
+        (from, now, gave_way): (Heads, Heads, &[String]),
         cx: &mut Cx<'_, v3::rebaser>,
     ) -> Result<Option<String>, NodeError> {
         let (repository, spec) = (cx.repository()?, cx.entry()?.spec.clone());
@@ -203,7 +209,14 @@ impl Rebaser {
             return Ok(Some(violation.to_string()));
         }
         for path in changed_sources(repository.clone(), (from.base, claim), &spec, &work.contract_suite).await? {
-            if let Some(why) = rewritten(repository.clone(), &path, [from.base, from.head, now.base, claim]).await? {
+            let merged = (!gave_way.iter().any(|other| path.as_str() == other)).then_some(now.head);
+            if let Some(why) = rewritten(repository.clone(), &path, (from, merged), (now.base, claim)).await? {
+                return Ok(Some(why));
+            }
+        }
+        // Every build may write the lock file.
+        for path in gave_way.iter().filter(|path| ![".rs", "Cargo.lock"].iter().any(|end| path.ends_with(end))) {
+            if let Some(why) = taken_away(repository.clone(), path, (from.base, now.base, claim)).await? {
                 return Ok(Some(why));
             }
         }
@@ -231,21 +244,45 @@ async fn changed_tests(
     Ok(changed.into_iter().collect())
 }
 
-/// The function in a file that was rewritten, or why that cannot be seen. The commits are the old base and head, and the new ones.
+/// The function in a file that was rewritten, or why that cannot be seen. `merged` is the commit that has the file as the rebase
+/// has put it together, if no line of it gave way; the last commits are the new base and head.
 async fn rewritten(
     repository: Repository,
     path: &FilePath,
-    commits: [CommitId; 4],
+    (from, merged): (Heads, Option<CommitId>),
+    (base, claim): (CommitId, CommitId),
 ) -> Result<Option<String>, NodeError> {
-    let mut texts = Vec::new();
-    for commit in commits {
-        texts.push(text_at(repository.clone(), commit, path).await?.unwrap_or_default());
-    }
-    let [old_base, old_tip, new_base, new_tip] = &texts[..] else { return Ok(None) };
-    Ok(match rewritten_by_rebase(path.as_str(), Rebased { old_base, old_tip, new_base, new_tip }) {
+    let read = async |commit| Ok::<_, NodeError>(text_at(repository.clone(), commit, path).await?.unwrap_or_default());
+    let merged = match merged {
+        Some(merged) => Some(read(merged).await?),
+        None => None,
+    };
+    let rebased = Rebased {
+        old_base: &read(from.base).await?,
+        old_tip: &read(from.head).await?,
+        new_base: &read(base).await?,
+        merged: merged.as_deref(),
+        new_tip: &read(claim).await?,
+    };
+    Ok(match rewritten_by_rebase(path.as_str(), rebased) {
         Ok(rewritten) => rewritten.first().map(ToString::to_string),
         Err(error) => Some(error.to_string()),
     })
+}
+
+/// The first line of what was merged into a file since the old base that an agent has taken away (V3-101).
+async fn taken_away(
+    repository: Repository,
+    path: &str,
+    (old, new, claim): (CommitId, CommitId, CommitId),
+) -> Result<Option<String>, NodeError> {
+    // No agent's commit has a path that cannot be used.
+    let path = FilePath::new(path)?;
+    let read = async |commit| Ok::<_, NodeError>(text_at(repository.clone(), commit, &path).await?.unwrap_or_default());
+    let (old, new, claim) = (read(old).await?, read(new).await?, read(claim).await?);
+    let has = |text: &str, line: &str| text.lines().any(|other| other == line);
+    let gone = new.lines().find(|line| !has(&old, line) && !has(&claim, line));
+    Ok(gone.map(|line| format!("{path} does not have what was merged: {line}")))
 }
 
 fn conflict(file: String, ahead: &[MergeEvent], why: String, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {

@@ -27,6 +27,7 @@ mod ways_back;
 mod tree;
 mod sent_back;
 mod rebases;
+mod both_sides;
 mod unfinished;
 mod heard;
 mod concurrency;
