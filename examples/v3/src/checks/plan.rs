@@ -31,6 +31,8 @@ pub fn violations(spec: &Spec, lineage: &Lineage, work: &InitWork) -> Vec<Violat
             let id = criterion.id.as_str();
             if !criteria.contains(id) {
                 found.push(no_such(format!("the child `{}`", child.id), id));
+            } else if !spec.acceptance_criteria.contains(criterion) {
+                found.push(Violation::OtherCriterion { child: child.id.clone(), criterion: id.to_owned() });
             }
             if let Some(one) = given.insert(id, &child.id).filter(|one| **one != child.id) {
                 let (one, other) = (one.clone(), child.id.clone());

@@ -75,6 +75,16 @@ pub enum Violation {
         /// The name.
         criterion: String,
     },
+    /// A child has other words for a criterion.
+    #[error(
+        "the child `{child}` has another text for the criterion `{criterion}`: give it the one of the specification, word for word"
+    )]
+    OtherCriterion {
+        /// The child.
+        child: NodeId,
+        /// The criterion.
+        criterion: String,
+    },
     /// A criterion has two children.
     #[error("the criterion `{criterion}` is given to `{one}` and to `{other}`: give it to one of them")]
     SharedCriterion {

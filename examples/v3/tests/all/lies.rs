@@ -79,6 +79,12 @@ async fn children_that_do_not_divide_the_work() {
             "the criterion `one` is given to `top/one` and to `top/other`: give it to one of them",
         ),
         (|_| {}, "the child `top/other` names the criterion `other`, and there is none"),
+        (
+            |work| work["childSpecs"][0]["acceptanceCriteria"][0]["text"] = json!("Anything."),
+            "the child `top/one` has another text for the criterion `one`: give it the one of the specification, word for word",
+        ),
+        // V3-12: each child has an id of its own.
+        (|work| work["childSpecs"][1]["id"] = json!("top/one"), "the child `top/one` has no id of its own below `top`"),
         (|work| work["interfaces"] = json!([]), "there are children, and no `interfaces`"),
         (
             |work| work["childSpecs"][0]["testPath"] = json!("src/one.txt"),
