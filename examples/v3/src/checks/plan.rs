@@ -6,8 +6,8 @@ use crate::types::scaffold::{ClarificationNeeded, InitWork};
 use crate::types::spec::{ChildSpec, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is wrong with a plan: tests for each criterion (V3-46), criteria divided among children (V3-47), ids (V3-12), and the
-/// children's files (V3-44, V3-48).
+/// What is wrong with a plan: tests for each criterion (V3-46), criteria divided among children (V3-47), ids (V3-12), and the files
+/// of contract and children (V3-44, V3-48).
 pub fn violations(spec: &Spec, lineage: &Lineage, work: &InitWork) -> Vec<Violation> {
     let criteria = spec.criteria();
     let mut found = Vec::new();
@@ -41,10 +41,28 @@ pub fn violations(spec: &Spec, lineage: &Lineage, work: &InitWork) -> Vec<Violat
         }
         found.extend(files_of_others(spec, lineage, work, child));
     }
+    found.extend(contract_of_others(spec, lineage, work));
     if !work.children().is_empty() && work.interfaces.as_ref().is_none_or(Vec::is_empty) {
         found.push(Violation::NoInterfaces);
     }
     found
+}
+
+/// What the contract's file is, if it is not the contract's own.
+fn contract_of_others(spec: &Spec, lineage: &Lineage, work: &InitWork) -> Option<Violation> {
+    let path = &work.contract_suite;
+    let whose = if *path == spec.target_path {
+        "the file of its implementation"
+    } else if *path == spec.test_path {
+        "the file of its tests"
+    } else if work.interface_files().contains(path) || lineage.interface_files.contains(path) {
+        "an interface file"
+    } else if lineage.tests_of_others.contains(path) {
+        "a file of another node's tests"
+    } else {
+        return None;
+    };
+    Some(Violation::FileOfAnother { node: spec.id.clone(), path: path.clone(), purpose: "contract", whose })
 }
 
 /// The files of a child that are not its own: it could change what it is checked by, or what checks a sibling.
@@ -65,7 +83,7 @@ fn files_of_others(spec: &Spec, lineage: &Lineage, work: &InitWork, child: &Chil
         } else {
             continue;
         };
-        found.push(Violation::FileOfAnother { child: child.id.clone(), path: path.clone(), purpose, whose });
+        found.push(Violation::FileOfAnother { node: child.id.clone(), path: path.clone(), purpose, whose });
     }
     found
 }

@@ -112,14 +112,14 @@ pub enum Violation {
     /// There are children, and no interfaces.
     #[error("there are children, and no `interfaces`: name the files in which theirs are defined")]
     NoInterfaces,
-    /// A child's file is not its own.
-    #[error("`{child}` has {path} for its {purpose}, which is {whose}: give it another file")]
+    /// A node's file is not its own, or has another purpose.
+    #[error("`{node}` has {path} for its {purpose}, which is {whose}: give it another file")]
     FileOfAnother {
-        /// The child.
-        child: NodeId,
+        /// The node.
+        node: NodeId,
         /// The file.
         path: FilePath,
-        /// What the child has it for.
+        /// What the node has it for.
         purpose: &'static str,
         /// What it is.
         whose: &'static str,

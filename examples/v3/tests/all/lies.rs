@@ -7,7 +7,10 @@ use crate::small::{
 };
 use crate::test_run::TestRun;
 use interlocking::cli::repository::EmbeddedFile;
+use interlocking::workspaces::FilePath;
 use serde_json::{Value, json};
+use v3::checks::plan::violations;
+use v3::types::lineage::Lineage;
 use v3::types::outcome::V3Outcome;
 use v3::types::shared::ImpactLevel;
 
@@ -48,6 +51,32 @@ async fn a_scaffold_that_is_not_there() {
     has(&prompt, "there is no commit of yours: commit what you have done");
     let prompt = scaffold_is_told(|work| work["contractSuite"] = json!("checks/none.sh"), &scaffolding("top")).await;
     has(&prompt, "checks/none.sh is not in your commit: add it");
+    let prompt = scaffold_is_told(|work| work["interfaceFile"] = json!("src/none.api"), &scaffolding("top")).await;
+    has(&prompt, "src/none.api is not in your commit: add it");
+}
+
+/// V3-44: the contract has a file of its own, which is neither what it checks nor another node's.
+#[test]
+fn a_contract_in_a_file_of_another_purpose() {
+    let path = |path| FilePath::new(path).unwrap();
+    let lineage = Lineage {
+        interface_files: vec![path("src/above.api")],
+        tests_of_others: vec![path("checks/contract_above.sh")],
+        ..Lineage::default()
+    };
+    for (path, whose) in [
+        ("src/top.txt", "the file of its implementation"),
+        ("src/top.api", "an interface file"),
+        ("src/above.api", "an interface file"),
+        ("checks/top.sh", "the file of its tests"),
+        ("checks/contract_above.sh", "a file of another node's tests"),
+    ] {
+        let mut work = scaffold("top", &[], &planned(&[]))["InitWork"].take();
+        (work["scaffoldCommit"], work["contractSuite"]) = (json!(NO_COMMIT), json!(path));
+        let found = violations(&spec(&[]), &lineage, &serde_json::from_value(work).unwrap());
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(found, [format!("`top` has {path} for its contract, which is {whose}: give it another file")]);
+    }
 }
 
 /// V3-43: it must build.
