@@ -9,6 +9,7 @@ use crate::types::shared::{ChangeType, ImpactLevel, MergeEvent};
 use crate::types::tdd::{JudgeInput, JudgeRefusal, ReviewInput, WriteTestsInput};
 use askama::Template;
 use interlocking::workspaces::FilePath;
+use interlocking::worktree::CommitId;
 
 /// Asks Scaffold for a scaffold.
 #[derive(Debug, Template)]
@@ -52,6 +53,10 @@ pub struct ImplPrompt<'a> {
 pub struct ReviewPrompt<'a> {
     /// The node's input.
     pub input: &'a ReviewInput,
+    /// The head of the branch.
+    pub commit: CommitId,
+    /// Its changes since the scaffold (V3-83).
+    pub diff: String,
     /// Why the parent's judge has refused the work, if it has.
     pub judgement: Option<JudgeRefusal>,
 }

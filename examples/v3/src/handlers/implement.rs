@@ -3,7 +3,7 @@
 use super::Implement;
 use super::claims::{committed, discard, forbidden, interface_changes, messages};
 use super::endings::{own_loop, undecided};
-use super::places::{IMPL, heads, is_test};
+use super::places::{IMPL, heads, implemented, is_test};
 use crate::checks::Violation;
 use crate::graph::v3;
 use crate::memory::{AttemptRecord, session_of};
@@ -17,7 +17,7 @@ use crate::types::tdd::ReviewInput;
 use crate::workbench::Workbench;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
-use interlocking::workspaces::{Checkout, GitWorkspacesError, changed_paths, in_repository};
+use interlocking::workspaces::{Checkout, GitWorkspacesError, changed_paths};
 use interlocking::worktree::{CommitError, CommitId};
 
 impl LLMHandler<v3::implement> for Implement {
@@ -90,10 +90,9 @@ impl Implement {
                 memory.passed_tests.clone_from(&passed);
                 memory.next = None;
             });
-            let (repository, at) = (cx.repository()?, heads(cx).await?);
-            let diff = in_repository(repository, move |repository| Ok(repository.unified_diff(at.skeleton, at.head)?));
+            let (_, diff) = implemented(cx).await?;
             let ImplInput { spec, scaffold, .. } = input;
-            let review = ReviewInput { spec, scaffold, impl_result: result, diff: diff.await?, judgement: None };
+            let review = ReviewInput { spec, scaffold, impl_result: result, diff, judgement: None };
             return goto!(cx, v3::review, review);
         }
         let failing_tests = violations.iter().flat_map(|violation| match violation {

@@ -47,6 +47,13 @@ pub(crate) async fn heads<N: Node>(cx: &mut Cx<'_, N>) -> Result<Heads, NodeErro
     Ok(Heads { skeleton, tests, head, base })
 }
 
+/// The head of a node's work, and its changes since the scaffold (V3-83).
+pub(crate) async fn implemented<N: Node>(cx: &mut Cx<'_, N>) -> Result<(CommitId, String), NodeError> {
+    let (repository, at) = (cx.repository()?, heads(cx).await?);
+    let diff = in_repository(repository, move |repository| Ok(repository.unified_diff(at.skeleton, at.head)?));
+    Ok((at.head, diff.await?))
+}
+
 /// The id of a node, and the branch of its work.
 pub(crate) async fn node_info<N: Node>(cx: &mut Cx<'_, N>, id: &NodeId) -> Result<NodeInfo, NodeError> {
     let (repository, path) = (cx.repository()?, cx.worktree_of(IMPL).await?.path().to_owned());

@@ -2,7 +2,7 @@
 
 use super::Review;
 use super::endings::undecided;
-use super::places::{IMPL, changed_sources, heads, node_info};
+use super::places::{IMPL, changed_sources, heads, implemented, node_info};
 use crate::checks::Violation;
 use crate::checks::source::{Versions, code_violations, interface_violations};
 use crate::graph::v3;
@@ -26,7 +26,9 @@ impl LLMHandler<v3::review> for Review {
         let thread = memory.thread.as_ref().map(|thread| (&thread.session, thread.place.as_str()));
         let session = session_of(thread, IMPL, Some(&parent), "review")?;
         let judgement = input.judgement.clone().or(memory.judgement);
-        Ok((ReviewPrompt { input, judgement }, session))
+        // A rebase may have come since the implementation was handed over.
+        let (commit, diff) = implemented(cx).await?;
+        Ok((ReviewPrompt { input, commit, diff, judgement }, session))
     }
 
     async fn after(

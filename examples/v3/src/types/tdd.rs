@@ -117,7 +117,8 @@ pub struct ReviewInput {
     pub scaffold: InitWorkPayload,
     /// The implementation's own report.
     pub impl_result: ImplResult,
-    /// Its changes since the scaffold (V3-83).
+    /// Its changes since the scaffold when it was handed over. The reviewer is shown those of the branch, which may have been rebased
+    /// since (V3-83).
     pub diff: String,
     /// Why the parent's judge has refused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,7 @@
 
 use crate::rebases::{by, clash, has_merged, held};
 use crate::small::{Act, AgentScript, Who, append, plan, project, scaffold, scaffolding, spec, test_run};
+use crate::tree::family;
 use serde_json::json;
 use v3::types::outcome::V3Outcome;
 
@@ -28,6 +29,21 @@ async fn a_review_is_heard_after_a_rebase() {
     );
     assert!(implementer[1].contains("- src/a.txt:3: Too quiet. Required: Speak up."), "{}", implementer[1]);
     assert_eq!((tests.len(), implementer.len()), (2, 2));
+}
+
+/// V3-60, V3-83: the reviewer is shown the commit that the branch is at after a rebase, and its changes.
+#[tokio::test]
+async fn a_review_after_a_rebase_sees_the_rebased_commit() {
+    let project = project().await;
+    let test = test_run(&project, &family());
+    let outcome = held(&test, "implementer of `top/a`", async {}).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let outcomes = test.outcomes(&test.run_of("top/a").await).await;
+    let at = outcomes.iter().position(|outcome| outcome.node == "rebaser").unwrap();
+    assert_eq!([&outcomes[at - 1].node, &outcomes[at + 1].node], ["implement", "review"]);
+    let head = outcomes[at].commits.iter().rfind(|commit| commit.workspace == "impl").unwrap();
+    let shown = &test.prompts("reviewer of `top/a`")[0];
+    assert!(shown.contains(&format!("\nCommit {}, after 1 iterations.", head.id)), "{shown}");
 }
 
 /// V3-158, CON-16, CON-17: what the next attempt was to be told is not lost, nor why an earlier one could not be merged.

@@ -187,7 +187,8 @@ fn the_reviewer_is_asked_what_cannot_be_looked_up() {
     let input = read(
         json!({ "spec": spec(&Value::Null), "scaffold": scaffold(), "implResult": result, "diff": "+fn count()" }),
     );
-    let prompt = ReviewPrompt { input: &input, judgement: None }.render().unwrap();
+    let (commit, diff) = (COMMIT.parse().unwrap(), "+fn count()".to_owned());
+    let prompt = ReviewPrompt { input: &input, commit, diff, judgement: None }.render().unwrap();
     let commit = format!("Commit {COMMIT}, after 3 iterations. Passed: it_counts, it_stops.");
     has(&prompt, &["# You are the reviewer", &commit, "```diff\n+fn count()\n```"]);
     has(
