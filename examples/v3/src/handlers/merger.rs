@@ -52,6 +52,9 @@ impl LLMHandler<v3::merger> for Merger {
             return goto!(cx, v3::exit, V3Outcome::Merged(merge));
         }
         cx.label(&reply.output);
+        if let Some(outcome) = does_not_fit(cx).await? {
+            return goto!(cx, v3::exit, outcome);
+        }
         let claim = match reply.output {
             MergerExit::MergeRejected(rejected) => return reject(rejected, cx),
             MergerExit::MergeComplete(claim) => claim,
@@ -69,6 +72,9 @@ impl LLMHandler<v3::merger> for Merger {
             }
             cx.note("the branch to land on has moved meanwhile: the candidate is made again");
             prepare(cx).await?;
+            if let Some(outcome) = does_not_fit(cx).await? {
+                return goto!(cx, v3::exit, outcome);
+            }
         }
         let stuck = Stuck {
             diagnosis: format!(
@@ -87,6 +93,21 @@ impl LLMHandler<v3::merger> for Merger {
         }
         goto!(cx, v3::exit, undecided(error, cx.attempt())?)
     }
+}
+
+/// The end of a root whose work does not fit the branch to land on: no node of the run could change that, as no other branch of it
+/// has that branch's commits.
+async fn does_not_fit(cx: &mut Cx<'_, v3::merger>) -> Result<Option<V3Outcome>, NodeError> {
+    let Some(conflict) = cx.memory().conflict.filter(|_| cx.parent().is_none()) else { return Ok(None) };
+    let (branch, _) = cx.target().await?;
+    Ok(Some(V3Outcome::Stuck(Stuck {
+        diagnosis: conflict,
+        recommendation: format!(
+            "`{branch}` has been changed in the same places meanwhile: run it again on what is there now"
+        ),
+        attempts: cx.attempt(),
+        spent_loop: None,
+    })))
 }
 
 /// The facts of a merge of the candidate, whatever the agent claims: its commit, its author, and at least the impact that can be

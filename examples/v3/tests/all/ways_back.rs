@@ -130,6 +130,32 @@ async fn a_rejected_merge_is_told() {
     assert_eq!((prompts.len(), project.subjects("main").len()), (3, 2), "V3-92: only what holds has landed");
 }
 
+/// CON-142: what does not fit the user's branch is for the user: the implementer does not see that branch.
+#[tokio::test]
+async fn a_root_that_does_not_fit_the_users_branch_is_stuck() {
+    for before in ["implementer of `top`", "merger of `top`"] {
+        let project = project().await;
+        let test = test_run(&project, &AgentScript::default().honest("top", &[]));
+        let hold = test.agent.hold(before);
+        let watch = async {
+            hold.reached().await;
+            std::fs::create_dir(project.root().join("src")).unwrap();
+            std::fs::write(project.root().join("src/top.txt"), "theirs\n").unwrap();
+            project.git(&["add", "src"]);
+            project.git(&["-c", "user.name=Other", "-c", "user.email=o@example.org", "commit", "-m", "Meanwhile"]);
+            hold.release();
+        };
+        let (outcome, ()) = tokio::join!(test.outcome(spec(&[])), watch);
+        let V3Outcome::Stuck(stuck) = outcome else { panic!("{outcome}") };
+        assert!(stuck.diagnosis.contains("src/top.txt"), "{stuck:?}");
+        let advice = "`main` has been changed in the same places meanwhile: run it again on what is there now";
+        assert_eq!((stuck.recommendation.as_str(), stuck.spent_loop), (advice, None));
+        assert_eq!(test.prompts("implementer").len(), 1);
+        assert_eq!(project.subjects("main"), ["Meanwhile", "Begin"]);
+        project.is_tidy();
+    }
+}
+
 /// V3-107, V3-154, V3-11: the root's question ends the run, for the person who started it.
 #[tokio::test]
 async fn the_roots_question_is_the_outcome() {
