@@ -144,6 +144,12 @@ pub enum Violation {
         /// What may be changed.
         allowed: FilePath,
     },
+    /// No file of tests is named.
+    #[error("`testFiles` names no file: name {path}")]
+    NamesNoFile {
+        /// The file of the tests.
+        path: FilePath,
+    },
     /// There are several commits of tests.
     #[error("you have made {count} commits: make all tests one commit")]
     SeveralCommits {

@@ -286,10 +286,15 @@ async fn taken_away(
 }
 
 fn conflict(file: String, ahead: &[MergeEvent], why: String, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
+    let authors = authors(ahead);
+    let (ours, theirs) = match file.is_empty() {
+        true => ("no line of this branch clashes.", format!("{authors} was merged.")),
+        false => ("this branch changes it.", format!("{authors} was merged, which changes it too.")),
+    };
     let found = Clarification::RebaseConflict {
         conflict_file: file,
-        our_change: "this branch changes it.".to_owned(),
-        their_change: format!("{} was merged, which changes it too.", authors(ahead)),
+        our_change: ours.to_owned(),
+        their_change: theirs,
         why_unresolvable: why,
     };
     ask_scaffold(found, cx)

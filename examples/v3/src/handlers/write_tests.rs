@@ -139,6 +139,9 @@ impl WriteTests {
         violations.extend(merge_commits(repository.clone(), (claim.before, claim.tip)).await?);
         let allowed = &input.spec.test_path;
         let touched = changed_paths(repository.clone(), claim.before, claim.tip).await?;
+        if ready.test_files.is_empty() {
+            violations.push(Violation::NamesNoFile { path: allowed.clone() });
+        }
         let named = ready.test_files.iter().map(|file| file.as_str().to_owned());
         let others = touched.into_iter().chain(named).filter(|path| path != allowed.as_str());
         let others: Vec<String> = others.collect();

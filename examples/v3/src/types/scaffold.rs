@@ -72,7 +72,7 @@ pub enum Clarification {
     },
     /// The branch cannot be rebased.
     RebaseConflict {
-        /// The file.
+        /// The file; empty if no line clashes.
         conflict_file: String,
         /// What this branch does there.
         our_change: String,

@@ -30,6 +30,8 @@ async fn tests_that_are_not_only_tests() {
     let merges = "git add . && git reset -q --hard $(git commit-tree $(git write-tree) -p HEAD -p HEAD~1 -m work)";
     let prompt = tests_are_told(|_| {}, &[red.clone(), sh(merges)]).await;
     has(&prompt, " is a merge: make commits with one parent each");
+    let prompt = tests_are_told(|ready| ready["testFiles"] = json!([]), &[red.clone(), Act::Commit]).await;
+    has(&prompt, "`testFiles` names no file: name checks/top.sh");
     let prompt = tests_are_told(|ready| ready["pendingCriteria"] = json!(["two"]), &[red.clone(), Act::Commit]).await;
     has(&prompt, "`pendingCriteria` names the criterion `two`, and there is none");
 }

@@ -303,7 +303,9 @@ async fn a_scaffold_that_does_not_build_on_the_new_base_is_made_again() {
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     assert_eq!(test.prompts("rebaser of `top/a`"), [""; 0]);
     let asked = &test.prompts("planner of `top/a`")[1];
-    assert!(asked.contains("the scaffold does not fit what is there now; failing: (the build)"), "{asked}");
+    let told = "The branch does not fit what others have merged. Here: no line of this branch clashes. There: top/b was merged. \
+                Both cannot be: the scaffold does not fit what is there now; failing: (the build)";
+    assert!(asked.contains(told), "{asked}");
     project.is_tidy();
 }
 

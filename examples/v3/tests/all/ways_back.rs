@@ -268,6 +268,7 @@ async fn tests_that_do_not_fit_what_is_merged() {
     let asked = test.prompts("planner of `top`");
     let told = "in `checks/top.sh`. Here: the tests of this node are written there. There: a child has written to the same file.";
     assert!(asked.len() == 2 && asked[1].contains(told), "{asked:?}");
+    assert!(asked[1].contains("\n\nYour branch has what they have merged, as far as that fits:"), "{}", asked[1]);
     assert_eq!(project.git(&["show", "main:checks/top.sh"]), format!("true\n{}", check("top")));
     assert_eq!(test.prompts("planner of `top/a`").len(), 1);
     project.is_tidy();
