@@ -122,10 +122,10 @@ async fn as_seen(claim: MergeComplete, cx: &mut Cx<'_, v3::merger>) -> Result<Me
 async fn judge(merge: MergeComplete, cx: &mut Cx<'_, v3::merger>) -> Route<v3::merger> {
     let (target, candidate) = (made_on(cx)?, merge.merge_commit);
     let diff = in_repository(cx.repository()?, move |repository| Ok(repository.unified_diff(target, candidate)?));
-    let assigned = cx.entry()?.parent_context.as_ref().map(|context| context.assigned_criteria.clone());
+    let context = cx.entry()?.parent_context.clone().ok_or("a node below the root has no context of its parent")?;
     let judged = JudgeInput {
         child_spec: cx.entry()?.spec.clone(),
-        assigned_criteria: assigned.unwrap_or_default(),
+        assigned_criteria: context.assigned_criteria,
         diff: diff.await?,
         sibling_changes: cx.memory().heard,
         merge,

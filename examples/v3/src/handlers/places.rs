@@ -59,10 +59,15 @@ pub(crate) async fn node_info<N: Node>(cx: &mut Cx<'_, N>, id: &NodeId) -> Resul
     let (repository, path) = (cx.repository()?, cx.worktree_of(IMPL).await?.path().to_owned());
     let branch = in_repository(repository, move |repository| {
         let worktree = repository.open_worktree(&path)?;
-        Ok(worktree.branch().map(ToString::to_string).unwrap_or_default())
+        Ok(worktree.branch().ok_or(NoBranch)?.to_string())
     });
     Ok(NodeInfo { node_id: id.to_string(), branch: branch.await? })
 }
+
+/// The worktree of a node's work is on no branch.
+#[derive(Debug, thiserror::Error)]
+#[error("the worktree `{IMPL}` is on no branch: the runtime makes it on one, so a person has to look at it")]
+struct NoBranch;
 
 /// The subject of the commit of a merged child.
 pub(crate) fn merge_subject(id: &NodeId) -> String {
