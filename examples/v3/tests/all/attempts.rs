@@ -29,8 +29,9 @@ async fn the_fifth_attempt_is_the_last() {
     for (number, prompt) in (1..).zip(&prompts) {
         assert!(prompt.contains(&format!("This is attempt {number} of 5.")), "{prompt}");
         assert_eq!(prompt.contains("It is the final one: succeed, or emit `Stuck`."), number == 5, "{prompt}");
-        // V3-84: the report of the previous attempt.
-        let told = "It says nothing. The strategy changes from \"waiting\" to \"asking\". Failing: one_holds.";
+        // V3-84, V3-157: the report of the previous attempt, in a section of its own.
+        let told = "\n\n## Your last attempt\n\nIt says nothing. The strategy changes from \"waiting\" to \"asking\". \
+                    Failing: one_holds.";
         assert_eq!(prompt.contains(told), number > 1, "{prompt}");
         // V3-71: one record for each attempt.
         assert_eq!(prompt.matches("- waiting: failed: It says nothing.").count(), number - 1, "{prompt}");

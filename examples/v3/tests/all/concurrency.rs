@@ -133,8 +133,8 @@ async fn who_is_done_first_is_merged_while_others_are_at_work() {
     }
 }
 
-/// CON-142, CON-11: if the parent's scaffold is made again while a child is judged, the child is kept. Its candidate is not based
-/// on the new scaffold, and is made and judged again.
+/// CON-142, CON-11, V3-160: if the parent's scaffold is made again while a child is judged, the child is kept. Its candidate is not
+/// based on the new scaffold, and is made and judged again.
 #[tokio::test]
 async fn a_candidate_for_an_earlier_scaffold_is_made_again() {
     let project = project().await;

@@ -59,7 +59,10 @@ async fn the_demonstration_comes_to_main() {
             assert!(children < is_at("integrate") && is_at("integrate") < is_at("barrier"), "{nodes:?}");
         }
     }
-    // V3-09, V3-93, V3-118, PRG-48: a node that still works when a sibling merges is rebased: of two siblings the later one.
+    // PRG-48: the parent is told of each merge below it.
+    let told = &test.prompts("implementer of `shortener`")[0];
+    assert!(told.contains("\n- shortener/codec:") && told.contains("\n- shortener/store:"), "{told}");
+    // V3-09, V3-93, V3-118: a node that still works when a sibling merges is rebased: of two siblings the later one.
     let rebased = ended.iter().filter(|(_, node)| node == "rebaser").count();
     assert!(rebased >= 2, "{ended:?}");
 }

@@ -113,9 +113,13 @@ async fn clarification_of_a_child() {
     } });
     let script = AgentScript::default().always(Who::Planner, "top/a", &needed, &[]);
     let test = test_run(&project, &script.honest("top", &["a", "b"]).honest("top/b", &[]));
+    let _author = test.agent.hold("test author of `top`");
     let outcome = test.outcome(spec(&["a", "b"])).await;
     let V3Outcome::Stuck(Stuck { spent_loop, .. }) = outcome else { panic!("{outcome}") };
     assert_eq!(spent_loop.as_deref(), Some("integrate → scaffold"));
+    // V3-160, CON-11: tests for an earlier scaffold are not waited for.
+    let authors = test.agent.calls_to("test author of `top`");
+    assert!(authors.len() > 1 && authors[0].answered_in.is_none(), "{}", authors.len());
     let asked = test.prompts("planner of `top`");
     assert_eq!(asked.len(), 6);
     let told = "It says: \"The criterion a holds.\". top/a cannot begin: done The question is: Done with what?";

@@ -70,7 +70,8 @@ async fn a_reviewer_a_judge_and_a_rebaser_that_decide_nothing() {
                 assert!(matches!(outcome, V3Outcome::Merged(_)), "{title}: {outcome}");
                 let silent = test.result_of(&test.run_of("top/a").await).await.expect(title);
                 let told = &test.prompts("implementer of `top`")[0];
-                assert!(told.contains(&format!("\n- top/a: {silent}\n")), "{told}");
+                let failed = format!("\n\n## The children that have failed\n\n- top/a: {silent}\n");
+                assert!(told.contains(&failed), "V3-157: {told}");
                 silent
             }
         };

@@ -12,7 +12,6 @@ use v3::types::outcome::V3Outcome;
 async fn told(file: &str, before: &str, now: &str) -> String {
     let project = project().await;
     let mut answer = scaffold("top", &[], &planned(&[]));
-    // TC-04: the interface's file is the file that the scaffold names.
     answer["InitWork"]["interfaceFile"] = json!("src/api.rs");
     let scaffolded = [
         write("src/top.txt", "stub\n"),
@@ -39,6 +38,7 @@ async fn told(file: &str, before: &str, now: &str) -> String {
 #[tokio::test]
 async fn a_changed_interface_is_taken_back() {
     let before = "pub fn done() -> bool {\n    todo!()\n}\n";
+    // TC-04: the interface's file is the file that the scaffold names.
     let told = told("src/api.rs", before, "pub fn done() -> u8 {\n    1\n}\n").await;
     assert!(
         told.contains("src/api.rs:1:8: `done` is `fn done() -> u8` now; it was `fn done() -> bool`: put that back"),

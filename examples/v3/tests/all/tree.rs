@@ -1,9 +1,10 @@
 //! A tree of a parent and two children, with its prompts.
 
-use crate::small::{AgentScript, project, spec, test_run};
+use crate::small::{AgentScript, plan, project, spec, test_run};
 use crate::test_run::TestRun;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::{Origin, RunSummary};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use v3::types::outcome::V3Outcome;
 
@@ -51,6 +52,13 @@ async fn two_children_and_their_parent() {
     // V3-93, V3-97, V3-128: one of the two siblings is told of the other; no node is told of itself, or after its end.
     let rebased: Vec<_> = test.ended().into_iter().filter(|(_, node)| node == "rebaser").collect();
     assert!(rebased.len() == 1 && rebased[0].0 != RunId::DEFAULT, "{rebased:?}");
+    // PRG-26: what a child remembers is its own.
+    for child in ["a", "b"] {
+        let remembered = test.memories(&test.run_of(&format!("top/{child}")).await, "tdd").await;
+        let (written, conversation) = (json!([plan(child)]), format!("top/{child} tdd"));
+        let is_its_own = |memory: &Value| memory["writtenTests"] == written && memory["conversationId"] == conversation;
+        assert!(!remembered.is_empty() && remembered.iter().all(is_its_own), "{remembered:?}");
+    }
     // V3-100, V3-89: a linear history, with one commit for each child.
     let subjects = project.subjects("main");
     assert_eq!((subjects.len(), project.git(&["rev-list", "--merges", "main"]).as_str()), (5, ""));

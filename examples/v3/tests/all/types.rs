@@ -101,10 +101,18 @@ fn shared_types_are_field_exact() {
     holds::<Criterion>(&criterion(), &[]); // V3-14
     holds::<PlannedTest>(&planned(), &[]); // V3-15
     holds::<Critique>(&critique(), &[]); // V3-16
-    holds::<ChangeEntry>(&change(), &[]); // V3-18
+    // V3-18
+    for name in ["SignatureChange", "NewExport", "RemovedExport", "BehaviorChange"] {
+        holds::<ChangeEntry>(&json!({ "symbol": "a::b", "changeType": name, "reason": "R." }), &[]);
+    }
     holds::<NodeInfo>(&node(), &[]); // V3-19
     holds::<CoverageReport>(&approval()["coverageReport"], &[]); // V3-20, CON-133
-    holds::<MergeComplete>(&merge(), &[]); // V3-21
+    // V3-21, V3-17
+    for level in ["Trivial", "Additive", "Breaking"] {
+        let mut merge = merge();
+        merge["impactLevel"] = json!(level);
+        holds::<MergeComplete>(&merge, &[]);
+    }
     holds::<InitWorkPayload>(&scaffold(), &[]); // V3-23
     holds::<TestsReadyPayload>(&ready(), &[]); // V3-24
     holds::<ImplResult>(&result(), &[]); // V3-25
@@ -151,6 +159,18 @@ fn siblings_are_told_of_a_merge_without_its_commit() {
     let mut expected = merge();
     expected.as_object_mut().unwrap().remove("mergeCommit");
     assert_eq!(serde_json::to_value(MergeEvent::from(&complete)).unwrap(), expected);
+}
+
+/// V3-23: tests and implementation receive the scaffold without the children and their interfaces.
+#[test]
+fn the_scaffold_is_passed_on_without_the_children() {
+    let mut child = spec();
+    child.as_object_mut().unwrap().remove("complexityConstraints");
+    let mut work = scaffold();
+    work["childSpecs"] = json!([child]);
+    work["interfaces"] = json!([{ "path": "src/a.rs", "exports": [] }]);
+    let work: InitWork = serde_json::from_value(work).unwrap();
+    assert_eq!(serde_json::to_value(InitWorkPayload::from(&work)).unwrap(), scaffold());
 }
 
 /// V3-31, V3-51, V3-68, V3-85, V3-95, V3-155, V3-156, V3-157, V3-163, CON-138.
