@@ -16,7 +16,7 @@ fn report(round: u32) -> String {
     format!("{{ \"round\": {round}, {} }}", sections.join(",\n  "))
 }
 
-/// V3-147, V3-148: a part is one object, and a part that has not changed is not written again.
+/// V3-147, V3-148, CON-39: a part is one object, and a part that has not changed is not written again.
 #[tokio::test]
 async fn a_section_is_read_without_the_others() {
     let place = tempfile::tempdir().unwrap();

@@ -199,7 +199,7 @@ async fn children_land_on_their_parents_workspace() {
     assert_eq!(told, [("parts", "impl"); 3]);
 }
 
-/// SAW-46, CON-149: whichever run is interrupted, what has landed stays, and nothing lands twice.
+/// CON-149: whichever run is interrupted, what has landed stays, and nothing lands twice.
 #[tokio::test]
 async fn a_tree_that_is_interrupted_anywhere_lands_each_part_once() {
     for moment in [2, 4, 6, 8, 9, 10, 11, 12, 14] {

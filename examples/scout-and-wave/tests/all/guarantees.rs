@@ -88,6 +88,7 @@ async fn the_orchestrator_does_all_but_the_work() {
         "verify",
         "verified",
     ];
+    // SAW-30: what is merged is verified.
     assert_eq!(test.started(), trace);
     let rows = &ScoutAndWave::net().table().nodes;
     for node in ["command", "suit", "pending", "predict", "merge", "append", "verify", "verified"] {
@@ -97,6 +98,7 @@ async fn the_orchestrator_does_all_but_the_work() {
     let authors = project.git(&["log", "--first-parent", "--format=%an: %s", "main~1"]);
     let orchestrators = authors.lines().filter(|line| line.starts_with("Orchestrator: ")).count();
     assert_eq!(orchestrators, authors.lines().count() - 1, "all but the beginning: {authors}");
+    // CON-76: agents commit their work themselves.
     let works = project.git(&["log", "--format=%an", "--grep", "^work$", "main"]);
     assert!(works.lines().count() == 2 && works.lines().all(|author| author != "Orchestrator"), "{works}");
 }

@@ -83,7 +83,7 @@ async fn two_waves_land_one_after_the_other() {
         format!("{before}{rest}")
     };
     assert!(without_status(&after).starts_with(&without_status(&text)));
-    // SAW-71: the reported commits are merged.
+    // SAW-71, CON-76: the commits that agents have made and reported are merged.
     for reported in &read.reports {
         let commit = String::from(reported.report.commit.clone());
         assert!(

@@ -23,7 +23,7 @@ fn changed(change: impl FnOnce(&mut Plan)) -> Suitability {
     judge(&plan, &files())
 }
 
-/// Asserts that one precondition fails, for this reason only.
+/// Asserts that one precondition fails, for this reason only. SAW-54: it is recommended not to proceed.
 #[track_caller]
 fn fails(precondition: Precondition, reason: &str, change: impl FnOnce(&mut Plan)) {
     let judged = changed(change);
@@ -57,7 +57,20 @@ fn the_demonstrations_plan_is_suitable() {
     assert_eq!(with_caveats.recommendation, Recommendation::ProceedWithCaveats);
 }
 
-/// SAW-04, CON-104: a single agent, or files that several agents need.
+/// CON-104: waves of one agent each are part of a plan with several.
+#[test]
+fn p1_is_about_the_whole_plan() {
+    let judged = changed(|plan| {
+        plan.waves.truncate(2);
+        plan.waves.iter_mut().for_each(|wave| wave.agents.truncate(1));
+        plan.waves[1].agents[0].needs.clear();
+        plan.contracts.clear();
+        plan.append_only.clear();
+    });
+    assert_eq!((judged.failed, judged.times.agent_count, judged.times.wave_count), (vec![], 2, 2));
+}
+
+/// SAW-04: a single agent, or files that several agents need.
 #[test]
 fn p1_wants_files_that_fall_apart() {
     let one = "there is one group of files or none: at least two agents must have files of their own";

@@ -1,4 +1,4 @@
-//! Which agent continues which session: later agents know what was said before (V3-10, CON-19, CON-33, CON-139, CON-141).
+//! Which agent continues which session: later agents know what was said before (V3-10, CON-19, CON-33, CON-141).
 
 use crate::small::{AgentScript, Who, project, spec, test_run};
 use crate::tree::family;
@@ -68,7 +68,7 @@ async fn history_is_shared() {
             false => assert_eq!(pair[1].forked_from(), Some(last)),
         }
     }
-    // V3-142, V3-163: the judge forks the parent's session, and works in the child's place.
+    // V3-142, V3-163, CON-139: the judge forks the parent's session, and works in the child's place.
     let judges: Vec<Call> = test.agent.calls_to("You judge what");
     assert!(judges.len() >= 2);
     for judge in &judges {
