@@ -1,10 +1,11 @@
 //! Quick mode: two or three agents on files of their own, without the rest of the protocol.
 
-use crate::project::Project;
+use crate::project::{Project, git};
 use crate::small::{passing, project};
 use crate::test_run::TestRun;
 use interlocking::agents::Script;
 use interlocking::prelude::*;
+use interlocking::runtime::EventKind;
 use interlocking::toolchain::{CommandLine, Recorder, Toolchain};
 use scout_and_wave::graph::SawResult;
 use scout_and_wave::protocol::quick::QuickPlan;
@@ -181,5 +182,37 @@ async fn what_fails_does_not_land() {
         assert_eq!(why, reason);
         assert!(problems[0].starts_with(said), "{problems:?}");
         assert_eq!(project.git(&["rev-parse", "main"]), before);
+    }
+}
+
+/// SAW-94: somebody commits on the target branch while agents work. Both are merged and go through the gate, or the run ends with the
+/// conflict.
+#[tokio::test]
+async fn a_target_that_moves_under_way_is_merged() {
+    for (file, is_conflict) in [("theirs.txt", false), ("a.txt", true)] {
+        let project = project().await;
+        let agents: [Does; 2] = [("A", &[("a.txt", "a")], true), ("B", &[("b.txt", "b")], true)];
+        let test = TestRun::new(&project, script(&agents)).with_gate(&passing());
+        let root = project.root();
+        let commits = move |kind: &EventKind| {
+            if matches!(kind, EventKind::NodeFinished { node, .. } if node.node == *"quick") {
+                std::fs::write(root.join(file), "theirs\n").unwrap();
+                git(&root, &["add", file]);
+                git(&root, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Theirs"]);
+            }
+            false
+        };
+        let request = Request::Quick { plan: plan(declared(&["a.txt", "b.txt"])) };
+        let ended = test.until_told(Some(request), commits).expect("nobody kills it");
+        let Outcome::Finished(result) = ended else { panic!("{ended:?}") };
+        assert_eq!(project.file("main", file), "theirs\n");
+        if is_conflict {
+            let (reason, problems) = stopped(result);
+            assert_eq!((reason, problems.len()), (QuickStop::Conflict, 2), "{problems:?}");
+            assert!(problems[0].starts_with("`main` has moved to ") && problems[0].contains("a.txt"), "{problems:?}");
+        } else {
+            assert!(matches!(result, SawResult::QuickComplete { .. }), "{result:?}");
+            assert_eq!(project.file("main", "a.txt"), "a\n");
+        }
     }
 }

@@ -118,8 +118,8 @@ impl<'p> TestRun<'p> {
         self.until_told(None, is_it)
     }
 
-    /// Starts the run with a command, or resumes it.
-    fn until_told(
+    /// Starts the run with a command, or resumes it, until an event for which `is_it` holds, and kills it then.
+    pub(crate) fn until_told(
         &self,
         begin: Option<Request>,
         is_it: impl Fn(&EventKind) -> bool + Send + Sync + 'static,

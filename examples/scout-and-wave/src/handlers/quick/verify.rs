@@ -1,10 +1,15 @@
-//! Runs the gate on the merge of quick mode, and lands it if the gate passes.
+//! Runs the gate on the merge of quick mode, with others' commits on the target branch in the meantime, and lands it if the gate
+//! passes.
 
 use super::stopped;
 use crate::graph::{SawResult, scout_and_wave};
 use crate::handlers::Verify;
+use crate::handlers::staging::STAGING;
 use crate::quick::{QuickMerged, QuickStop};
+use crate::workbench::is_apart;
 use interlocking::prelude::*;
+use interlocking::workspaces::GitWorkspacesError;
+use interlocking::worktree::MergeError;
 
 impl LogicHandler<scout_and_wave::quick_verify> for Verify {
     async fn run(
@@ -12,16 +17,34 @@ impl LogicHandler<scout_and_wave::quick_verify> for Verify {
         merged: QuickMerged,
         cx: &mut Cx<'_, scout_and_wave::quick_verify>,
     ) -> Route<scout_and_wave::quick_verify> {
-        let QuickMerged { agents, gate, commit } = merged;
-        let checkout = cx.fresh_checkout(commit).await?;
-        match self.0.gate(&gate, checkout.path()).await? {
-            Ok(()) => {
+        let QuickMerged { agents, gate, mut commit } = merged;
+        let mut is_verified = false;
+        loop {
+            let (target, at) = cx.target().await?;
+            if is_apart(cx.repository()?, at, commit).await? {
+                // What lands must be what was verified.
+                is_verified = false;
+                let both = cx.worktree_of(STAGING).await?.merge(at, format!("Merge {target}")).await;
+                commit = match both {
+                    Ok(commit) => commit,
+                    Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
+                        let problem = format!(
+                            "`{target}` has moved to {at} since the agents began, and the two do not go together: {error}"
+                        );
+                        return goto!(cx, scout_and_wave::exit, stopped(QuickStop::Conflict, [problem]));
+                    }
+                    Err(error) => return Err(error.into()),
+                };
+            }
+            if is_verified {
                 let commit = cx.land(commit).await?;
-                goto!(cx, scout_and_wave::exit, SawResult::QuickComplete { agents, commit })
+                return goto!(cx, scout_and_wave::exit, SawResult::QuickComplete { agents, commit });
             }
-            Err(failure) => {
-                goto!(cx, scout_and_wave::exit, stopped(QuickStop::Verification, [failure.to_string()]))
+            let checkout = cx.fresh_checkout(commit).await?;
+            if let Err(failure) = self.0.gate(&gate, checkout.path()).await? {
+                return goto!(cx, scout_and_wave::exit, stopped(QuickStop::Verification, [failure.to_string()]));
             }
+            is_verified = true;
         }
     }
 }
