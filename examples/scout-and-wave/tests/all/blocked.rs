@@ -1,8 +1,9 @@
 //! Causes that block a launched wave: nothing of it lands.
 
 use crate::project::git;
-use crate::small::{Turn, is_blocked, passing, plan, project, script, second_turns, turn, turns, two_waves};
+use crate::small::{Turn, is_blocked, passing, plan, project, script, second_turns, text, turn, turns, two_waves};
 use crate::test_run::TestRun;
+use interlocking::agents::Script;
 use interlocking::prelude::*;
 use interlocking::runtime::EventKind;
 use interlocking::toolchain::{CommandLine, Recorder};
@@ -13,9 +14,13 @@ use std::sync::{Arc, Mutex};
 
 /// The result of a wave whose first agent does this, and whose second agent behaves correctly.
 async fn first_does(first: Turn) -> (BlockReason, Vec<String>, Vec<String>, String) {
+    runs(script(&plan(), &[first, turn("B", "b.txt")])).await
+}
+
+async fn runs(script: Script) -> (BlockReason, Vec<String>, Vec<String>, String) {
     let project = project().await;
     let recorder = passing();
-    let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&recorder);
+    let test = TestRun::new(&project, script).with_gate(&recorder);
     let (reason, problems) = is_blocked(&project, &test).await;
     // SAW-44: nothing was merged or built, although the other agent is done.
     assert_eq!(recorder.calls().len(), 0);
@@ -128,7 +133,12 @@ async fn an_agent_without_a_report_blocks_the_wave() {
     malformed.report["verification"] = json!("all is well");
     let prose = Turn { report: json!("a.txt is written and committed, and its gate passes."), ..turn("A", "a.txt") };
     for first in [malformed, prose] {
-        let (reason, problems, ..) = first_does(first).await;
+        let again = format!(
+            "[[turn]]\nagent = \"agent\"\ncontains = [\"Your last answer\"]\ntimes = \"any\"\noutput_json = '''{}'''\n",
+            first.report
+        );
+        let text = text(&plan(), &[first, turn("B", "b.txt")], "") + &again;
+        let (reason, problems, ..) = runs(Script::parse("a test's script", &text).unwrap()).await;
         assert_eq!(reason, BlockReason::AgentFailure);
         let [problem] = &problems[..] else { panic!("{problems:?}") };
         let begins = "wave1-agent-a has not reported: I4 is broken: its output is not a completion report, and is not written to the document (";

@@ -1,8 +1,10 @@
 //! Completion reports: as data, and in the document.
 
 use crate::suitability::{files, plan};
+use interlocking::failure::{Failure, FailureKind};
 use scout_and_wave::document::{Impl, list, planned, with_list, with_report};
 use scout_and_wave::protocol::agent::{AgentLetter, Post};
+use scout_and_wave::protocol::invariant::unreported;
 use scout_and_wave::protocol::report::{
     CompletionReport, InterfaceDeviation, OutOfScope, ReportedCommit, Status, Verification,
 };
@@ -222,5 +224,30 @@ fn places_are_called_after_wave_and_letter() {
     assert_eq!(second.branch().unwrap().as_str(), "wave12-agent-b2");
     for wrong in ["", "a", "AB", "A1", "A10", "Ä"] {
         assert!(wrong.parse::<AgentLetter>().is_err(), "{wrong}");
+    }
+}
+
+/// SAW-83, SAW-85: an agent that answers with something else than a report breaks I4. One that could not be asked, or has no answer,
+/// does not: its own error is told.
+#[test]
+fn an_agent_without_a_report_is_told_with_its_reason() {
+    let told = |said: &str| unreported(&Failure::new("implement", 1, 1, FailureKind::Agent, said));
+    for said in [
+        "the output is still invalid after 1 correction rounds: no JSON",
+        "the output fits its schema but does not parse as `CompletionReport`: no",
+        "the agent gave no decision",
+    ] {
+        let what = format!(
+            "I4 is broken: its output is not a completion report, and is not written to the document ({said}); so "
+        );
+        assert!(told(said).starts_with(&what), "{}", told(said));
+    }
+    for said in [
+        "the provider refuses the request: no such key",
+        "the prompt is too long for the model",
+        "the agent ended without an answer (exit code 1): out of memory",
+        "the agent showed no activity for 10m",
+    ] {
+        assert_eq!(told(said), format!("node `implement` failed: {said}"));
     }
 }
