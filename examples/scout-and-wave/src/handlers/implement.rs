@@ -26,12 +26,13 @@ impl LLMHandler<agent::implement> for Implement {
         reply: Reply<CompletionReport>,
         cx: &mut Cx<'_, agent::implement>,
     ) -> Route<agent::implement> {
+        let report = reply.output.by_an_agent()?;
         let mut tree = cx.worktree().await?;
         let base = tree.base();
         let head = tree.adopt_commits().await?;
         let uncommitted = touched_paths(&tree.diff_since(head).await?);
         let touched = changed_paths(cx.repository()?, base, head).await?;
         let facts = Facts { base, head, touched, uncommitted };
-        goto!(cx, agent::exit, Done { post: assignment.post, report: reply.output, facts })
+        goto!(cx, agent::exit, Done { post: assignment.post, report, facts })
     }
 }

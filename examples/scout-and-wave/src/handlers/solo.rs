@@ -28,6 +28,7 @@ impl LLMHandler<scout_and_wave::solo> for Solo {
         Reply { output: report, .. }: Reply<CompletionReport>,
         cx: &mut Cx<'_, scout_and_wave::solo>,
     ) -> Route<scout_and_wave::solo> {
+        let report = report.by_an_agent()?;
         let (wave, base) = (launch.wave, launch.base);
         let post = launch.only().ok_or("a wave of several agents is no solo wave")?.post.clone();
         let mut staging = cx.worktree().await?;

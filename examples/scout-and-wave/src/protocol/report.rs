@@ -175,6 +175,18 @@ impl CompletionReport {
         self.status == Status::Complete && is_verified
     }
 
+    /// The same, if an agent may say so.
+    ///
+    /// # Errors
+    ///
+    /// [`NotAVerification`] for the words of [`Verification::by_hand`]: they count as complete, and are not an agent's.
+    pub(crate) fn by_an_agent(self) -> Result<Self, NotAVerification> {
+        match self.verification == Verification::by_hand() {
+            true => Err(NotAVerification { found: self.verification.to_string() }),
+            false => Ok(self),
+        }
+    }
+
     /// Every file that it reports to have touched.
     pub fn files(&self) -> impl Iterator<Item = &FilePath> {
         self.files_changed.iter().chain(&self.files_created)

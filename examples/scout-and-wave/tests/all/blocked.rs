@@ -114,15 +114,23 @@ async fn a_partial_or_blocked_report_blocks_the_wave() {
     }
 }
 
-/// SAW-43, SAW-63: an agent reports that it is complete, and that its own commands, or some of its tests, have failed.
+/// SAW-43, SAW-63: an agent reports that it is complete, and that its own commands, or some of its tests, have failed, or in the
+/// words for work that a person has finished.
 #[tokio::test]
 async fn a_complete_report_with_a_failed_gate_blocks_the_wave() {
-    for verification in ["FAIL (true - 1/1 tests)", "PASS (true - 2/3 tests)"] {
+    let reports = |verification: &str| format!("wave1-agent-a reports `complete`: {verification}");
+    let by_hand = "FAIL (not run by an agent - 0/0 tests)";
+    let has_not = format!(
+        "wave1-agent-a has not reported: node `implement` failed: expected the gate's result, such as `PASS (cargo test - 12/12 tests)`, found \
+         {by_hand:?}"
+    );
+    let (failed, some) = ("FAIL (true - 1/1 tests)", "PASS (true - 2/3 tests)");
+    for (verification, said) in [(failed, reports(failed)), (some, reports(some)), (by_hand, has_not)] {
         let mut first = turn("A", "a.txt");
         first.report["verification"] = json!(verification);
         let (reason, problems, ..) = first_does(first).await;
         assert_eq!(reason, BlockReason::AgentFailure);
-        assert_eq!(problems, [format!("wave1-agent-a reports `complete`: {verification}")]);
+        assert_eq!(problems, [said]);
     }
 }
 
