@@ -12,6 +12,16 @@ use interlocking::workspaces::text_at;
 
 impl LogicHandler<scout_and_wave::command> for Command {
     async fn run(&self, request: Request, cx: &mut Cx<'_, scout_and_wave::command>) -> Route<scout_and_wave::command> {
+        if let Request::Scout { document, .. }
+        | Request::Feature { document, .. }
+        | Request::Bootstrap { document, .. } = &request
+        {
+            let (_, at) = cx.target().await?;
+            if text_at(cx.repository()?, at, document).await?.is_some() {
+                let problem = format!("there is a document `{document}` already");
+                return Err(format!("{problem}: name another one, remove it, or go on with it by `wave`").into());
+            }
+        }
         match request {
             Request::Check { task } => {
                 go_to(cx, State::Checking)?;

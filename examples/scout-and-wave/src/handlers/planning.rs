@@ -50,7 +50,11 @@ impl LogicHandler<scout_and_wave::suit> for Suit {
         // SAW-105: the same text is what this node has landed, in an execution that was killed or failed after that.
         let landed = text_at(cx.repository()?, at, &document).await?;
         if brief.remarks.is_empty() && landed.is_some_and(|landed| landed != text) {
-            return Err(format!("there is a document `{document}` already: name another one, or remove it").into());
+            return Err(format!(
+                "there is a document `{document}` now that is not this run's: remove it, then resume the run with --retry, which keeps \
+                 the plan"
+            )
+            .into());
         }
         let mut staging = cx.worktree_of(STAGING).await?;
         staging.reset(at).await?;

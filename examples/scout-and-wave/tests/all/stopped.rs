@@ -1,10 +1,11 @@
 //! Conditions that stop a run before a wave is launched.
 
-use crate::project::Project;
+use crate::project::{Project, git};
 use crate::small::{blocks, passing, plan, project, script, script_for, turns};
 use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::agents::Script;
 use interlocking::prelude::*;
+use interlocking::runtime::EventKind;
 use scout_and_wave::graph::{ReviewAnswer, SawResult};
 use scout_and_wave::protocol::state::BlockReason;
 use scout_and_wave::protocol::suitability::Precondition;
@@ -274,6 +275,32 @@ async fn a_document_that_is_there_is_not_overwritten() {
     std::fs::write(project.root().join(DOCUMENT), "mine").unwrap();
     project.git(&["add", "."]);
     project.git(&["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Mine"]);
-    let Outcome::Failed(failure) = TestRun::new(&project, script(&plan(), &turns())).start().await else { panic!() };
-    assert!(failure.message.contains("there is a document `docs/IMPL-stats.md` already"), "{}", failure.message);
+    let test = TestRun::new(&project, script(&plan(), &turns()));
+    let Outcome::Failed(failure) = test.start().await else { panic!() };
+    assert!(failure.message.starts_with("there is a document `docs/IMPL-stats.md` already"), "{}", failure.message);
+    assert_eq!((test.started(), test.unplayed()), (vec!["command".to_owned()], 3), "no scout is asked");
+}
+
+/// The document of another feature is committed while the scout reads. Once it is gone, the run goes on with the scout's plan.
+#[tokio::test]
+async fn a_document_that_comes_meanwhile_is_not_overwritten() {
+    let project = project().await;
+    let test = TestRun::new(&project, script(&plan(), &turns()));
+    let root = project.root();
+    let commits = move |kind: &EventKind| {
+        if matches!(kind, EventKind::NodeFinished { node, .. } if node.node == *"scout") {
+            std::fs::create_dir_all(root.join("docs")).unwrap();
+            std::fs::write(root.join(DOCUMENT), "mine").unwrap();
+            git(&root, &["add", "."]);
+            git(&root, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Mine"]);
+        }
+        false
+    };
+    let Some(Outcome::Failed(failure)) = test.until_told(Some(TestRun::feature()), commits) else { panic!() };
+    assert!(failure.message.contains("`docs/IMPL-stats.md`") && failure.message.contains("--retry"), "{failure}");
+    assert_eq!(project.file("main", DOCUMENT), "mine");
+    project.git(&["rm", "-q", DOCUMENT]);
+    project.git(&["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Mine no longer"]);
+    assert!(matches!(test.retry().await, Outcome::Waiting { .. }));
+    assert!(project.file("main", DOCUMENT).starts_with("# IMPL: Two files\n"));
 }

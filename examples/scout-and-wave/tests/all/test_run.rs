@@ -75,7 +75,7 @@ impl<'p> TestRun<'p> {
         self.begin(Self::feature()).await
     }
 
-    fn feature() -> Request {
+    pub(crate) fn feature() -> Request {
         let document = FilePath::new(DOCUMENT).unwrap();
         Request::Feature { task: "Statistics of texts".to_owned(), document }
     }
