@@ -278,16 +278,16 @@ pub struct ScoutAndWave {
 
     /// Asks a person: agents did not complete their work, or their reports are not true.
     #[node(input = Blocked, question = BlockedQuestion, answer = AgentFailureAnswer,
-        goto(blocked_agent, agents, solo, predict, exit), visits = 9, attempts = 9, memory(run: Progress))]
+        goto(blocked_agent, agents, solo, predict, exit), visits = 78, attempts = 9, memory(run: Progress))]
     pub(crate) blocked_agent: HumanNode<BlockedAgent>,
 
     /// Asks a person: the plan does not hold, in its contracts or its ownership of files.
-    #[node(input = Blocked, question = BlockedQuestion, answer = ContractAnswer, goto(pending, exit), visits = 9,
+    #[node(input = Blocked, question = BlockedQuestion, answer = ContractAnswer, goto(pending, exit), visits = 78,
         memory(run: Progress))]
     pub(crate) blocked_contract: HumanNode<BlockedContract>,
 
     /// Asks a person: the gate fails.
-    #[node(input = Blocked, question = BlockedQuestion, answer = VerificationAnswer, goto(verify, exit), visits = 9,
+    #[node(input = Blocked, question = BlockedQuestion, answer = VerificationAnswer, goto(verify, exit), visits = 78,
         memory(run: Progress))]
     pub(crate) blocked_verify: HumanNode<BlockedVerify>,
 
