@@ -42,7 +42,7 @@ pub struct Draft {
 /// The request that the next wave begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Next {
-    /// The wave, from 1.
+    /// The wave: from 1, or 0 for the types of a new project.
     pub wave: u32,
     /// What its agents have done, if it was launched before: agents that are done need not work again (SAW-45).
     pub executed: Option<Executed>,

@@ -9,6 +9,7 @@ use crate::graph::{
     Assignment, Done, Draft, Executed, Launch, Next, ReviewQuestion, ScoutAndWave, Sent, scout_and_wave,
 };
 use crate::protocol::agent::{AgentLetter, Post};
+use crate::protocol::bootstrap::TYPES_WAVE;
 use crate::protocol::invariant::{Invariant, Violation};
 use crate::protocol::ownership::{self, Wave};
 use crate::protocol::state::{BlockReason, State};
@@ -37,9 +38,8 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
         let missing = || format!("there is no document `{document}` on `{target}`");
         let text = text_at(repository, base, &document).await?.ok_or_else(missing)?;
         let read = Impl::read(document.as_str(), &text)?;
-        let verified = read.status.waves_verified;
         if read.next_wave() != number {
-            let what = format!("wave {number} was to begin, and the document says that {verified} waves are verified");
+            let what = format!("wave {number} was to begin, and by the document the next wave is {}", read.next_wave());
             return Err(Violation { invariant: Invariant::I3, what }.into());
         }
         // SAW-23: this run continues the document of another run.
@@ -53,6 +53,15 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
             go_to(cx, State::WavePending)?;
         }
         cx.update_memory(move |progress| progress.wave = Some(number));
+        let wave = read.wave(number).ok_or_else(|| format!("the document has no wave {number}"))?;
+        // SAW-35
+        if number == TYPES_WAVE && wave.agents.len() != 1 {
+            let agents = wave.agents.len();
+            let problem =
+                format!("wave 0 is one agent, which creates the shared types, and the document gives it {agents}");
+            let blocked = blocked(cx, number, BlockReason::Contract, &[problem], executed)?;
+            return goto!(cx, scout_and_wave::blocked_contract, blocked);
+        }
         // SAW-38: by the document's table, before any worktree is made.
         let problems = ownership::problems(read.waves.first, &read.waves.waves, &read.waves.append_only);
         if !problems.is_empty() {

@@ -60,7 +60,7 @@ impl fmt::Display for AgentLetter {
 /// An agent's place in a run: its branch, its worktree and its child run are named after it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Post {
-    /// The wave, from 1.
+    /// The wave: from 1, or 0 for the types of a new project.
     pub wave: u32,
     /// The agent.
     pub agent: AgentLetter,

@@ -2,7 +2,7 @@
 
 use crate::project::Project;
 use crate::small::{Turn, passing, script, turn};
-use crate::stopped::script_of_a_writer;
+use crate::stopped::{edit, script_of_a_writer};
 use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::cli::repository::EmbeddedFile;
 use interlocking::prelude::*;
@@ -10,6 +10,7 @@ use interlocking::workspaces::FilePath;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::SawResult;
 use scout_and_wave::protocol::bootstrap::{BootstrapPlan, refuse_code};
+use scout_and_wave::protocol::state::BlockReason;
 use scout_and_wave::protocol::suitability::judge;
 use scout_and_wave::request::Request;
 use serde_json::{Value, json};
@@ -90,7 +91,18 @@ async fn a_project_begins_with_its_types() {
     assert!(places.is_sorted(), "{places:?}");
     assert_eq!(project.git(&["ls-tree", "-r", "--name-only", "main"]), format!(".gitignore\nREADME.md\n{DOCUMENT}\n"));
 
-    let ended = test.approve().await;
+    // SAW-35: a person gives wave 0 another agent. Neither of the two is launched.
+    let of_a =
+        |needs| format!("      - agent: A\n        changes: []\n        creates: [a.txt]\n        needs: [{needs}]\n");
+    let in_wave_1 = format!("  - agents:\n{}", of_a("types.txt"));
+    edit(&project, &in_wave_1, &format!("{}  - agents:\n", of_a("")));
+    assert!(matches!(test.approve().await, Outcome::Waiting { .. }));
+    let question = test.question().await;
+    let said = "wave 0 is one agent, which creates the shared types, and the document gives it 2";
+    assert_eq!((question.reason, &question.problems[..]), (BlockReason::Contract, &[said.to_owned()][..]));
+    assert!(!project.git(&["for-each-ref"]).contains("wave0"));
+    edit(&project, &format!("{}  - agents:\n", of_a("")), &in_wave_1);
+    let ended = test.unblock(json!("revised")).await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
     assert_eq!(test.unplayed(), 0);
     let launched: Vec<_> =
@@ -104,7 +116,7 @@ async fn a_project_begins_with_its_types() {
     assert_eq!(project.file("main", "types.txt"), "by agent T of wave 0\n");
 }
 
-/// SAW-96: a wave 0 with two agents, or with an agent that makes nothing, is no bootstrap.
+/// SAW-35, SAW-96: a wave 0 with two agents, or with an agent that makes nothing, is no bootstrap.
 #[test]
 fn wave_0_is_one_agent_that_makes_the_types() {
     let judged = |design: Value, adds: Option<Value>| {

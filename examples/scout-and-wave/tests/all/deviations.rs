@@ -22,7 +22,8 @@ fn deviation(is_required: bool, affects: &[&str]) -> Value {
 }
 
 /// SAW-73, SAW-74, SAW-89: the first wave lands; the second does not begin until the document's section of each affected agent
-/// was changed, and then the agent is told the changed text.
+/// was changed, and then the agent is told the changed text. SAW-15, SAW-82, SAW-85: nor does it while the document says that the
+/// first is not verified; the error names the invariant and its effect.
 #[tokio::test]
 async fn a_deviation_stops_the_next_wave() {
     let project = project().await;
@@ -42,6 +43,14 @@ async fn a_deviation_stops_the_next_wave() {
     };
     is_stopped(test.approve().await, &["C", "D"]).await;
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n", "the first wave has landed");
+    edit(&project, "waves_verified: 1", "waves_verified: 0");
+    let Outcome::Failed(failure) = test.unblock(json!("revised")).await else { panic!() };
+    let told = "I3 is broken: wave 2 was to begin, and by the document the next wave is 1; so what failed in one wave surfaces late, in \
+                the next";
+    assert_eq!(failure.message, told);
+    assert!(!project.git(&["for-each-ref"]).contains("wave2"));
+    edit(&project, "waves_verified: 0", "waves_verified: 1");
+    is_stopped(test.retry().await, &["C", "D"]).await;
     // First nothing was changed, then only the section of one agent.
     is_stopped(test.unblock(json!("revised")).await, &["C", "D"]).await;
     edit(&project, "Write d.txt.", "Write d.txt. Greet by name.");

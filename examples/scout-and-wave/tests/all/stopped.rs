@@ -253,15 +253,15 @@ async fn a_broken_document_is_told_at_its_place() {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
-/// SAW-15, SAW-82: a wave does not begin if the document says that the wave before is not verified.
+/// SAW-85: a wave does not begin if the document says that it is verified already. The error names the invariant and its effect.
 #[tokio::test]
-async fn a_wave_waits_for_the_one_before() {
+async fn a_wave_that_is_verified_does_not_begin() {
     let project = project().await;
     let test = TestRun::new(&project, script(&plan(), &turns()));
     assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     edit(&project, "waves_verified: 0", "waves_verified: 1");
     let Outcome::Failed(failure) = test.approve().await else { panic!() };
-    let said = "I3 is broken: wave 1 was to begin, and the document says that 1 waves are verified; so what failed in one wave surfaces \
+    let said = "I3 is broken: wave 1 was to begin, and by the document the next wave is 2; so what failed in one wave surfaces \
                 late, in the next";
     assert!(failure.message.contains(said), "{}", failure.message);
     has_no_worktrees(&project);
