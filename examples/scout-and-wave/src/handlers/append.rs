@@ -8,7 +8,7 @@ use crate::protocol::agent::AgentLetter;
 use crate::protocol::append_only::{lines_of, only_adds, with_lines};
 use crate::protocol::plan::AppendOnly;
 use interlocking::prelude::*;
-use interlocking::workspaces::{FilePath, in_repository, text_at};
+use interlocking::workspaces::{FilePath, in_repository};
 use interlocking::worktree::{CommitId, Repository};
 
 impl LogicHandler<scout_and_wave::append> for Append {
@@ -19,17 +19,18 @@ impl LogicHandler<scout_and_wave::append> for Append {
         let text = text_of(&staging, &file).await?;
         let read = Impl::read(file.as_str(), &text)?;
         for shared in &read.waves.append_only {
-            let lines: Vec<_> = lines_of(shared, &merged.agents).collect();
+            let mut lines: Vec<_> = lines_of(shared, &merged.agents).collect();
             if lines.is_empty() {
                 // The file may not exist yet.
                 continue;
             }
-            let before = text_of(&staging, &shared.file).await?;
-            let landed = text_at(repository.clone(), at, &shared.file).await?.unwrap_or_default();
-            if before == with_lines(&landed, lines.clone()) {
-                // A run whose journal is lost has already added them.
-                continue;
+            // Those that a run whose journal is lost has added already; a person may have corrected them since.
+            for added in added(&shared.file, staging.head(), at, repository.clone()).await? {
+                if let Some(index) = lines.iter().position(|line| *line == added) {
+                    lines.remove(index);
+                }
             }
+            let before = text_of(&staging, &shared.file).await?;
             let after = with_lines(&before, lines);
             if !only_adds(&before, &after) {
                 return Err(format!("the lines for `{}` would change others", shared.file).into());
@@ -42,6 +43,33 @@ impl LogicHandler<scout_and_wave::append> for Append {
         let commit = committed.unwrap_or(merged.commit);
         goto!(cx, scout_and_wave::verify, Merged { commit, ..merged })
     }
+}
+
+/// The lines that were added at the end of a file on the staging branch itself, from `head` back to the target branch.
+async fn added(
+    file: &FilePath,
+    head: CommitId,
+    target: CommitId,
+    repository: Repository,
+) -> Result<Vec<String>, NodeError> {
+    let file = file.clone();
+    in_repository(repository, move |repository| {
+        let text = |commit| Ok::<_, NodeError>(repository.read_file(commit, file.in_repository())?.unwrap_or_default());
+        let (mut lines, mut at) = (Vec::new(), head);
+        while !repository.is_ancestor(at, target)? {
+            let parents = repository.commit(at)?.parents;
+            let Some(&parent) = parents.first() else { break };
+            // What a merge brings is an agent's, or from the target branch.
+            if parents.len() == 1 {
+                let (before, after) = (text(parent)?, text(at)?);
+                let added = after.strip_prefix(&before[..]).unwrap_or_default();
+                lines.extend(String::from_utf8_lossy(added).lines().map(str::to_owned));
+            }
+            at = parent;
+        }
+        Ok(lines)
+    })
+    .await
 }
 
 /// The files to which lines are to be added after the work of these agents, and which are not there as text in a commit.

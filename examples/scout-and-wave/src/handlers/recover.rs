@@ -12,7 +12,7 @@ use crate::protocol::report::{CompletionReport, ReportedCommit};
 use crate::protocol::state::State;
 use interlocking::graph::Node;
 use interlocking::prelude::*;
-use interlocking::workspaces::{FilePath, LeftoverRun, changed_paths, in_repository, text_at, touched_paths};
+use interlocking::workspaces::{FilePath, LeftoverRun, in_repository, text_at, touched_paths};
 use interlocking::worktree::{BranchName, CommitId, Repository, WorktreeEntry};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -66,12 +66,7 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
                     Some(head) => head,
                     None => head_of(&post, report, staging, repository.clone()).await?,
                 };
-                let touched = changed_paths(repository.clone(), base, head).await?;
-                let branch = post.branch()?;
-                let uncommitted =
-                    in_repository(repository.clone(), move |repository| uncommitted_on(&branch, head, repository))
-                        .await?;
-                facts.push((post.clone(), Facts { base, head, touched, uncommitted }));
+                facts.push((post.clone(), facts_of(&post, head, base, repository.clone()).await?));
                 let sent = Sent { generation: 0, section: section.clone(), base };
                 let label = post.label();
                 cx.update_memory(move |progress| _ = progress.sent.insert(label.clone(), sent.clone()));
@@ -175,6 +170,18 @@ async fn head_of(
         Ok(reported.filter(is_merged))
     });
     Ok(found.await?.ok_or(lost)?)
+}
+
+/// An agent's work that ended at `head`. It began where it left the history of the target branch, which is at `target` now.
+async fn facts_of(post: &Post, head: CommitId, target: CommitId, repository: Repository) -> Result<Facts, NodeError> {
+    let branch = post.branch()?;
+    in_repository(repository, move |repository| {
+        let base = repository.merge_base(target, head)?.unwrap_or(target);
+        let touched = touched_paths(&repository.diff(base, head)?);
+        let uncommitted = uncommitted_on(&branch, head, repository)?;
+        Ok(Facts { base, head, touched, uncommitted })
+    })
+    .await
 }
 
 /// The files in the worktree of a branch, if it is still there, that differ from the head of the branch (SAW-17).

@@ -6,6 +6,7 @@ use crate::small::{Turn, is_blocked, passing, plan, project, script, script_agai
 use crate::solo::{alone, solo_plan};
 use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
+use interlocking::toolchain::Recorder;
 use interlocking::workspaces::FilePath;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::{ReviewAnswer, SawResult};
@@ -13,6 +14,7 @@ use scout_and_wave::protocol::state::{BlockReason, State};
 use scout_and_wave::request::Request;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub(crate) fn recover() -> Request {
     Request::Recover { document: FilePath::new(DOCUMENT).unwrap(), run: RunId::DEFAULT }
@@ -125,10 +127,16 @@ async fn who_was_descoped_before_the_merge_stays_descoped() {
     }
 }
 
-/// SAW-16, SAW-43: an agent was descoped before the merge, and a person has put its work right since then. It is merged, and the
-/// document no longer says that it is not.
+/// SAW-16, SAW-43: an agent was descoped before the merge, and a person has put its work right since then. It is merged, its lines
+/// are added, those of the other agent only once, and the document no longer says that it is not merged.
 #[tokio::test]
 async fn who_was_descoped_and_is_fixed_is_merged() {
+    for killed_after in ["merge", "append"] {
+        is_merged_after(killed_after).await;
+    }
+}
+
+async fn is_merged_after(node: &'static str) {
     let project = project().await;
     let (mut first, mut second) = (turn("A", "a.txt"), turn("B", "b.txt"));
     first.actions.extend([vec!["sh", "-c", "echo again >> a.txt"], vec!["commit"]]);
@@ -136,7 +144,7 @@ async fn who_was_descoped_and_is_fixed_is_merged() {
     let test = TestRun::new(&project, script_again(&plan(), &[first, second])).with_gate(&passing());
     is_blocked(&project, &test).await;
     test.answer(&json!({ "descope": { "agents": ["B"] } })).await;
-    assert!(test.resume_until_after("merge").is_none());
+    assert!(test.resume_until_after(node).is_none());
     drop(test);
     // A person looks at the other agent's branch, and leaves it elsewhere than it reported.
     project.git(&["update-ref", "refs/heads/wave1-agent-a", "wave1-agent-a~1"]);
@@ -147,6 +155,7 @@ async fn who_was_descoped_and_is_fixed_is_merged() {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     assert_eq!(count(&again.started(), "implement"), 0);
     assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
+    assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
     assert!(!project.file("main", DOCUMENT).contains("Descoped"));
 }
 
@@ -198,7 +207,34 @@ async fn a_branch_that_is_gone_and_merged_is_none() {
     assert_eq!((merged.len(), merged[0]), (2, commit.trim()));
 }
 
-/// SAW-30, SAW-105: the same for solo waves.
+/// SAW-29, SAW-49, SAW-105: the gate has failed. Others' commits on the target branch since then are merged, and a person has
+/// corrected an added line, when the journal is lost. The commits are no agent's work, and the line is not added again.
+#[tokio::test]
+async fn what_came_after_the_agents_work_is_not_taken_for_it() {
+    let plans = [(plan(), turns().to_vec(), 1), (solo_plan(), vec![alone("A", "a.txt"), alone("B", "b.txt")], 2)];
+    for (plan, turns, waves) in plans {
+        let project = project().await;
+        let gate = Arc::new(Recorder::new().with_default_answer(Recorder::exit(1, "no")));
+        let test = TestRun::new(&project, script_again(&plan, &turns)).with_gate(&gate);
+        is_blocked(&project, &test).await;
+        std::fs::write(project.root().join("theirs.txt"), "theirs\n").unwrap();
+        project.git(&["add", "theirs.txt"]);
+        project.git(&["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Theirs"]);
+        let staging = PathBuf::from(test.question().await.staging);
+        let list = std::fs::read_to_string(staging.join("list.txt")).unwrap();
+        std::fs::write(staging.join("list.txt"), list.replace("two", "2")).unwrap();
+        assert!(matches!(test.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
+        drop(test);
+        let (ended, started) = goes_on(&project, &plan, &turns).await;
+        let Outcome::Finished(SawResult::Complete { waves: complete, .. }) = ended else { panic!("{ended:?}") };
+        let worked = count(&started, "solo") + count(&started, "implement");
+        assert_eq!((complete, worked), (waves, if waves == 1 { 0 } else { 1 }));
+        assert_eq!(project.file("main", "list.txt"), "one\n2\nthree\n");
+        assert_eq!(project.file("main", "theirs.txt"), "theirs\n");
+    }
+}
+
+/// SAW-30, SAW-105: a solo wave is recovered, whenever the process was killed.
 #[tokio::test]
 async fn a_solo_wave_is_recovered() {
     let turns = [alone("A", "a.txt"), alone("B", "b.txt")];
