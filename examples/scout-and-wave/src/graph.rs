@@ -72,10 +72,11 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The assignment of its only agent; none if it has several.
+    /// The assignment of an agent that is alone, so that it works in the staging worktree. None if the wave has several agents, or if
+    /// the section of the only one gives it a worktree of its own: others were there before, and what it has done then counts.
     pub fn only(&self) -> Option<&Assignment> {
         match &self.assignments[..] {
-            [only] => Some(only),
+            [only] if !only.post.has_worktree_by(&only.section) => Some(only),
             _ => None,
         }
     }
@@ -155,12 +156,15 @@ pub struct Executed {
     /// The agents whose work a person has put right since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub fixed: BTreeSet<AgentLetter>,
+    /// The report of an agent that is alone, if it is not in the document: a person has to look at what the agent left there first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unwritten: Option<CompletionReport>,
 }
 
 impl Executed {
     /// A wave whose agents have just ended.
     pub(crate) fn new(launch: Launch, facts: Vec<(Post, Facts)>) -> Self {
-        Self { launch, facts, fixed: BTreeSet::new() }
+        Self { launch, facts, fixed: BTreeSet::new(), unwritten: None }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::document::Field;
 use crate::graph::Assignment;
-use crate::protocol::agent::{AgentLetter, Place, Post};
+use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::bootstrap::Architecture;
 use crate::protocol::plan::{Contract, Plan, PlannedAgent};
 use crate::protocol::state::State;
@@ -106,7 +106,8 @@ pub(crate) struct PromptFields<'a> {
 struct PromptField<'a> {
     field: Field,
     agent: &'a PlannedAgent,
-    place: Place,
+    worktree: String,
+    branch: String,
     is_alone: bool,
     provides: Vec<&'a Contract>,
     calls: Vec<&'a Contract>,
@@ -119,9 +120,9 @@ impl<'a> PromptFields<'a> {
         let letter: &AgentLetter = &agent.agent;
         let provides = plan.contracts.iter().filter(|contract| contract.provided_by.as_ref() == Some(letter)).collect();
         let calls = plan.contracts.iter().filter(|contract| contract.called_by.contains(letter)).collect();
-        let agents = plan.agents_in(post.wave);
-        let (place, is_alone) = (post.place(agents), agents == 1);
-        let text = PromptField { field, agent, place, is_alone, provides, calls }.render()?;
+        let is_alone = plan.agents_in(post.wave) == 1;
+        let (worktree, branch) = (post.worktree(is_alone), post.label());
+        let text = PromptField { field, agent, worktree, branch, is_alone, provides, calls }.render()?;
         Ok(text.trim().to_owned())
     }
 }

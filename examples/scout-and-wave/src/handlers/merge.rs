@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 impl LogicHandler<scout_and_wave::merge> for Merge {
     async fn run(&self, executed: Executed, cx: &mut Cx<'_, scout_and_wave::merge>) -> Route<scout_and_wave::merge> {
-        let Executed { launch, facts, fixed } = executed;
+        let Executed { launch, facts, .. } = &executed;
         let wave = launch.wave;
         let file = cx.entry()?.document()?.clone();
         let mut staging = cx.worktree_of(STAGING).await?;
@@ -29,7 +29,7 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
             staging.write_file(file.in_repository(), text).await?;
             staging.commit(format!("docs: agents of wave {wave} are descoped")).await?;
         }
-        for (post, Facts { head, .. }) in &facts {
+        for (post, Facts { head, .. }) in facts {
             let mut staging = cx.worktree_of(STAGING).await?;
             let before = staging.head();
             match staging.merge(*head, format!("Merge {}", post.label())).await {
@@ -39,7 +39,6 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
                 Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
                     let what = format!("{} cannot be merged: {error}", post.label());
                     let problem = Violation { invariant: Invariant::I1, what };
-                    let executed = Executed { launch, facts: facts.clone(), fixed };
                     let blocked = blocked(cx, wave, BlockReason::Ownership, &[problem], Some(executed))?;
                     return goto!(cx, scout_and_wave::blocked_contract, blocked);
                 }
@@ -49,6 +48,7 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
         let commit = cx.worktree_of(STAGING).await?.head();
         // SAW-28: removes their files; branches stay until the wave is verified, and longer (CON-115).
         cx.retire_child_workspaces::<scout_and_wave::agents>().await?;
+        let Executed { launch, facts, .. } = executed;
         let agents = facts.into_iter().map(|(post, _)| post.agent).collect();
         let contracts_hash = launch.contracts_hash;
         goto!(cx, scout_and_wave::append, Merged { wave, agents, contracts_hash, commit })

@@ -4,7 +4,7 @@ use super::append::without_text;
 use super::recover::clear_up;
 use super::staging::{STAGING, text_of};
 use super::{Pending, blocked, go_to};
-use crate::document::Impl;
+use crate::document::{Field, Impl};
 use crate::graph::{
     Assignment, Done, Draft, Executed, Launch, Next, ReviewQuestion, ScoutAndWave, Sent, scout_and_wave,
 };
@@ -68,7 +68,6 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
             let blocked = blocked(cx, number, BlockReason::Ownership, &problems, executed)?;
             return goto!(cx, scout_and_wave::blocked_contract, blocked);
         }
-        let wave = read.wave(number).ok_or_else(|| format!("the document has no wave {number}"))?;
         let mut problems: Vec<_> = missing_contracts(&read, wave).iter().map(ToString::to_string).collect();
         // SAW-74
         problems.extend(read.open_deviations().map(ToString::to_string));
@@ -78,6 +77,7 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
         let descoped = executed.as_ref().map(|executed| still_descoped(executed, wave)).unwrap_or_default();
         let working: Vec<_> =
             wave.agents.iter().map(|files| files.agent.clone()).filter(|agent| !descoped.contains(agent)).collect();
+        problems.extend(misplaced(&read, number, &working, wave.agents.len()));
         for file in without_text(&read.waves.append_only, &working, base, cx.repository()?).await? {
             problems.push(format!(
                 "lines are to be added to `{file}`, which is not there as text: create it on `{target}`, or change `append_only` under \
@@ -130,6 +130,24 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
 fn still_descoped(executed: &Executed, wave: &Wave) -> BTreeSet<AgentLetter> {
     let agents = wave.agents.iter().map(|files| &files.agent);
     agents.filter(|agent| executed.launch.descoped.contains(agent)).cloned().collect()
+}
+
+/// The agents of a wave, if it has so many, that would report another worktree than the one that they are given: a person has put
+/// them into another wave, or has put others into theirs.
+fn misplaced(read: &Impl, wave: u32, working: &[AgentLetter], agents: usize) -> Vec<String> {
+    let problem = |agent: &AgentLetter| {
+        let post = Post { wave, agent: agent.clone() };
+        let (prompt, section) = read.prompt(agent)?;
+        let given = post.worktree(agents == 1 && !post.has_worktree_by(section));
+        let worktree = post.worktree(agents == 1);
+        (!prompt.field(Field::Report).contains(&format!("`{given}`"))).then(|| {
+            format!(
+                "the section of agent {agent} does not name the worktree that it has in wave {wave}: write `{worktree}` into its fields 0 \
+                 and 8"
+            )
+        })
+    };
+    working.iter().filter_map(problem).collect()
 }
 
 /// The agents of a wave that was launched before that have completed and committed all of their work. An agent that was alone

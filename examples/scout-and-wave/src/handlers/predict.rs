@@ -4,6 +4,7 @@ use super::staging::{STAGING, text_of};
 use super::{Predict, blocked};
 use crate::document::{self, Impl};
 use crate::graph::{Executed, Launch, Merged, scout_and_wave};
+use crate::protocol::agent::Place;
 use crate::protocol::deviation::misdirected;
 use crate::protocol::prediction::{Discrepancy, predict, reconcile};
 use crate::protocol::state::BlockReason;
@@ -23,7 +24,8 @@ impl LogicHandler<scout_and_wave::predict> for Predict {
         let text = text_of(&staging, &file).await?;
         let read = Impl::read(file.as_str(), &text)?;
         let wave = read.wave(launch.wave).ok_or_else(|| format!("the document has no wave {}", launch.wave))?;
-        let agents = launch.assignments.len();
+        // An agent that is alone works on the staging branch.
+        let alone_on = staging.branch().filter(|_| launch.only().is_some()).map(ToString::to_string);
         let later = (launch.wave + 1..).map_while(|wave| read.wave(wave)).flat_map(|wave| &wave.agents);
         let later: Vec<_> = later.map(|files| files.agent.clone()).collect();
         let mut orchestrators: BTreeSet<String> =
@@ -38,7 +40,9 @@ impl LogicHandler<scout_and_wave::predict> for Predict {
             let files = files.ok_or_else(|| format!("wave {} has no agent {}", launch.wave, post.agent))?;
             reported.push((&post.agent, report, facts));
             let misdirected = misdirected(report, &later).into_iter().map(Discrepancy::from);
-            let found = reconcile(files, &post.place(agents), report, facts, &orchestrators);
+            let branch = alone_on.clone().unwrap_or_else(|| post.label());
+            let place = Place { worktree: post.worktree(alone_on.is_some()), branch };
+            let found = reconcile(files, &place, report, facts, &orchestrators);
             for discrepancy in found.into_iter().chain(misdirected) {
                 match discrepancy.stops_the_merge() {
                     true => stopping.push(format!("{}: {discrepancy}", post.label())),

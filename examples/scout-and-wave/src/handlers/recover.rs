@@ -58,9 +58,10 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
             let section = read.prompt(&files.agent).map(|(_, section)| section.clone()).unwrap_or_default();
             let completed = read.report(&files.agent).filter(|report| report.is_complete());
             if let Some(report) = completed.filter(|_| !descoped.contains(&files.agent)) {
-                let alone = match wave.agents.len() {
-                    1 => head_before_report(&document, &post, report, staging, repository.clone()).await?,
-                    _ => None,
+                let is_alone = wave.agents.len() == 1 && !post.has_worktree_by(&section);
+                let alone = match is_alone {
+                    true => head_before_report(&document, &post, report, staging, repository.clone()).await?,
+                    false => None,
                 };
                 let head = match alone {
                     Some(head) => head,

@@ -42,6 +42,7 @@ impl LLMHandler<scout_and_wave::solo> for Solo {
         let violation = not_committed(&post.agent, &report, &facts).or(is_written);
         let done = Done { post, report, facts: facts.clone() };
         let mut incomplete = incomplete(std::slice::from_ref(&done));
+        let unwritten = violation.is_some().then(|| done.report.clone());
         if let Some(violation) = violation {
             // Its uncommitted files are where its report would be written, so a person has to look at them.
             incomplete.problems.push(format!("{}: {violation}", done.post.label()));
@@ -54,7 +55,7 @@ impl LLMHandler<scout_and_wave::solo> for Solo {
             })
             .await?;
         }
-        let executed = Executed::new(launch, vec![(done.post, facts)]);
+        let executed = Executed { unwritten, ..Executed::new(launch, vec![(done.post, facts)]) };
         if incomplete.is_contract {
             // CON-155
             let blocked = blocked(cx, wave, BlockReason::Contract, &incomplete.problems, Some(executed))?;

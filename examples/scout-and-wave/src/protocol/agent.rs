@@ -66,24 +66,16 @@ pub struct Post {
     pub agent: AgentLetter,
 }
 
-/// Where an agent works, in the words of its prompt and its report.
+/// Where an agent works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its worktree.
+    /// The name of its worktree in its report.
     pub worktree: String,
-    /// Its branch.
+    /// The branch on which it commits.
     pub branch: String,
 }
 
 impl Post {
-    /// Where it works in a wave of this many agents: an agent that is alone has no branch of its own to be merged (CON-103).
-    pub fn place(&self, agents: usize) -> Place {
-        match agents {
-            1 => Place { worktree: "main".to_owned(), branch: "main".to_owned() },
-            _ => Place { worktree: self.worktree(), branch: self.label() },
-        }
-    }
-
     /// `wave1-agent-a`: the name of its branch, and the key of its child run (CON-112).
     pub fn label(&self) -> String {
         format!("wave{}-agent-{}", self.wave, self.agent.as_str().to_ascii_lowercase())
@@ -102,9 +94,15 @@ impl Post {
         key.split_once('_').map_or(key, |(label, _)| label)
     }
 
-    /// The name of its worktree in reports: the run decides where it really is (SAW-70, CON-152).
-    pub fn worktree(&self) -> String {
-        format!(".claude/worktrees/{}", self.label())
+    /// The name of its worktree in its prompt and its report: the run decides where it really is (SAW-70, CON-152). An agent that is
+    /// alone in its wave has none of its own (CON-103).
+    pub fn worktree(&self, is_alone: bool) -> String {
+        if is_alone { "main".to_owned() } else { format!(".claude/worktrees/{}", self.label()) }
+    }
+
+    /// Whether its section of the document gives it a worktree of its own.
+    pub(crate) fn has_worktree_by(&self, section: &str) -> bool {
+        section.contains(&format!("`{}`", self.worktree(false)))
     }
 
     /// Its branch.

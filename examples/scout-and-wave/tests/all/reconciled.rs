@@ -2,7 +2,7 @@
 
 use crate::reports::{post, report};
 use interlocking::worktree::CommitId;
-use scout_and_wave::protocol::agent::AgentLetter;
+use scout_and_wave::protocol::agent::{AgentLetter, Place};
 use scout_and_wave::protocol::ownership::AgentFiles;
 use scout_and_wave::protocol::prediction::{Discrepancy, Facts, predict, reconcile};
 use scout_and_wave::protocol::report::{CompletionReport, OutOfScope, ReportedCommit};
@@ -30,7 +30,8 @@ fn found(report: &CompletionReport, facts: &Facts) -> Vec<(bool, String)> {
         needs: vec![],
     };
     let orchestrators = paths(&["docs/IMPL.md", "src/lib.rs"]);
-    let found = reconcile(&files, &post().place(2), report, facts, &orchestrators);
+    let place = Place { worktree: post().worktree(false), branch: post().label() };
+    let found = reconcile(&files, &place, report, facts, &orchestrators);
     found.iter().map(|found| (found.stops_the_merge(), Discrepancy::to_string(found))).collect()
 }
 

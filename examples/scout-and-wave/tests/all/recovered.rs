@@ -276,7 +276,7 @@ async fn a_solo_agents_commit_that_it_does_not_report_is_found() {
     let blocked = again.begin(recover()).await;
     assert!(matches!(blocked, Outcome::Waiting { .. }), "{blocked:?}");
     let question = again.question().await;
-    let other = format!("wave1-agent-a: it reports the commit {}, and `main` is at {head}", reported.trim());
+    let other = format!("wave1-agent-a: it reports the commit {}, and `r2/staging` is at {head}", reported.trim());
     let unjustified = "wave1-agent-a: it touched `shared.txt`, which is not its own, and does not report why";
     assert_eq!((question.reason, question.problems), (BlockReason::AgentFailure, vec![other, unjustified.to_owned()]));
 }

@@ -130,7 +130,7 @@ fn a_reason_is_no_report_of_somebody_else() {
     }
 }
 
-/// SAW-16: a list is read as it was written, and replaced where it is; other lists and reports stay as they are.
+/// A list is read as it was written, and replaced where it is; other lists and reports stay as they are.
 #[test]
 fn a_list_is_read_and_replaced() {
     let written =
@@ -220,7 +220,7 @@ fn a_verification_names_the_command_and_the_tests() {
 fn places_are_called_after_wave_and_letter() {
     let second = Post { wave: 12, agent: "B2".parse().unwrap() };
     assert_eq!(second.label(), "wave12-agent-b2");
-    assert_eq!(second.worktree(), ".claude/worktrees/wave12-agent-b2");
+    assert_eq!(second.worktree(false), ".claude/worktrees/wave12-agent-b2");
     assert_eq!(second.branch().unwrap().as_str(), "wave12-agent-b2");
     for wrong in ["", "a", "AB", "A1", "A10", "Ä"] {
         assert!(wrong.parse::<AgentLetter>().is_err(), "{wrong}");

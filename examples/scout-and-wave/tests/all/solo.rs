@@ -169,18 +169,25 @@ async fn a_person_goes_on_with_what_a_solo_agent_has_committed() {
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
 }
 
-/// SAW-43, SAW-17, SAW-84: a person finishes an agent's uncommitted work in the staging worktree.
+/// SAW-43, SAW-17, SAW-84: a person finishes an agent's uncommitted work in the staging worktree. SAW-74: a deviation that the agent
+/// has reported counts then, too.
 #[tokio::test]
 async fn a_person_finishes_a_solo_agents_work() {
     let project = project().await;
     let mut first = alone("A", "a.txt");
     first.actions.pop();
+    first.report["interface_deviations"] =
+        json!([{ "description": "greet takes a name", "downstream_action_required": true, "affects": ["B"] }]);
     let (test, reason, problems) = first_does(&project, first, vec![]).await;
     assert_eq!((reason, problems.len()), (BlockReason::AgentFailure, 1));
     assert!(problems[0].starts_with("wave1-agent-a: I5 is broken: agent A did not commit `a.txt`; "), "{problems:?}");
     let staging = test.question().await.staging;
     std::fs::write(Path::new(&staging).join("a.txt"), "by hand\n").unwrap();
-    is_complete(&test.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
+    assert!(matches!(test.unblock(json!({ "fixed": { "agents": ["A"] } })).await, Outcome::Waiting { .. }));
+    let said = "agent A departed from a contract (greet takes a name), and the section of agent B is as it was before: change it";
+    assert_eq!(test.question().await.problems, [said]);
+    edit(&project, "Write b.txt.", "Write b.txt. Greet by name.");
+    is_complete(&test.unblock(json!("revised")).await);
     assert_eq!(project.file("main", "a.txt"), "by hand\n");
     assert!(project.file("main", DOCUMENT).contains("A person has finished this by hand.\n"));
 }
@@ -204,8 +211,8 @@ async fn a_solo_agents_report_is_held_against_its_work() {
             "I4 is broken: agent A touched `docs/IMPL-stats.md`",
         ),
         (with(|turn| turn.report["worktree"] = json!(".claude/worktrees/wave1-agent-a")), "and was given `main`"),
-        (with(|turn| turn.report["commit"] = json!("1".repeat(40))), "and `main` is at"),
-        (with(|turn| turn.actions.clear()), "there is no commit on `main` beyond where it began"),
+        (with(|turn| turn.report["commit"] = json!("1".repeat(40))), "and `run/staging` is at"),
+        (with(|turn| turn.actions.clear()), "there is no commit on `run/staging` beyond where it began"),
     ];
     for (first, said) in cases {
         let project = project().await;

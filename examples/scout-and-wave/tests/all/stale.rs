@@ -1,12 +1,12 @@
 //! A wave that begins again: worktrees that are still valid are reused, and the others are made anew.
 
 use crate::project::Project;
-use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
+use crate::small::{Turn, is_blocked, passing, plan, project, script, script_telling_later, turn, turns};
 use crate::stopped::edit;
 use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
 use scout_and_wave::document::Impl;
-use scout_and_wave::graph::SawResult;
+use scout_and_wave::graph::{BlockedQuestion, SawResult};
 use scout_and_wave::protocol::state::BlockReason;
 use serde_json::{Value, json};
 
@@ -71,8 +71,10 @@ async fn a_wave_that_begins_again_has_what_it_had() {
 #[tokio::test]
 async fn a_revised_contract_has_worktrees_made_anew() {
     let project = project().await;
-    let turns = [cannot(), turn("B", "b.txt"), turn("A", "a.txt")];
-    let test = TestRun::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
+    // Its second turn matches only the revised section.
+    let (turns, again) = ([cannot(), turn("B", "b.txt")], [turn("A", "a.txt")]);
+    let script = script_telling_later(&plan_of_one_contract(), &turns, &again, "fn greet(name)");
+    let test = TestRun::new(&project, script).with_gate(&passing());
     let (reason, _) = is_blocked(&project, &test).await;
     assert_eq!(reason, BlockReason::Contract);
     let before = project.git(&["rev-parse", "wave1-agent-b"]);
@@ -132,4 +134,59 @@ async fn a_target_that_moves_under_way_has_worktrees_made_anew() {
     assert_eq!(implemented(&test), 2, "nobody works again");
     assert_eq!(project.file("main", "theirs.txt"), "theirs\n");
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
+}
+
+/// SAW-36: contracts that are changed while agents work by them.
+#[tokio::test]
+async fn a_contract_that_changes_under_way_blocks_the_wave() {
+    let project = project().await;
+    let root = project.root();
+    let change = format!(
+        "cd '{}' && sed -i 's/fn greet()/fn greet(name)/' {} && git -c user.name=A -c user.email=a@example.org commit -qam Change",
+        root.display(),
+        DOCUMENT
+    );
+    let change: &'static str = Box::leak(change.into_boxed_str());
+    let [mut first, second] = turns();
+    first.actions.insert(0, vec!["sh", "-c", change]);
+    let test = TestRun::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
+    assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
+    let question = test.question().await;
+    let said = "the contracts on `main` are not those that wave 1 was launched with";
+    assert_eq!((question.reason, &question.problems[..]), (BlockReason::Contract, &[said.to_owned()][..]));
+    assert_eq!(project.git(&["log", "--all", "--merges", "--format=%s"]), "");
+}
+
+/// SAW-45, SAW-66: the revised document has another wave for agent A, so that agent B is alone. It keeps its work, or works again in
+/// a worktree of its own, as its unchanged section says. Agent A does not begin before its section names its new place.
+#[tokio::test]
+async fn an_agent_that_is_left_alone_keeps_its_work() {
+    let of_a = "      - agent: A\n        changes: []\n        creates: [a.txt]\n        needs: []\n";
+    for is_done in [true, false] {
+        let project = project().await;
+        let mut second = turn("B", "b.txt");
+        second.report["status"] = json!(if is_done { "complete" } else { "partial" });
+        let mut later = Turn { post: "agent A of wave 2", ..turn("A", "a.txt") };
+        later.report["worktree"] = json!("main");
+        let again = if is_done { vec![] } else { vec![turn("B", "b.txt")] };
+        let turns: Vec<_> = [cannot(), second].into_iter().chain(again).chain([later]).collect();
+        let test = TestRun::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
+        assert_eq!(is_blocked(&project, &test).await.0, BlockReason::Contract);
+        let text = project.file("main", DOCUMENT);
+        let (_, waves) = text.split_once("waves:\n").unwrap();
+        let (waves, _) = waves.split_once("```").unwrap();
+        edit(&project, waves, &format!("{}  - agents:\n{of_a}", waves.replace(of_a, "")));
+        let ended = test.unblock(json!("revised")).await;
+        assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
+        let BlockedQuestion { wave, reason, problems, .. } = test.question().await;
+        let said = "the section of agent A does not name the worktree that it has in wave 2: write `main` into its fields 0 and 8";
+        assert_eq!((wave, reason, &problems[..]), (2, BlockReason::Contract, &[said.to_owned()][..]));
+        assert_eq!(project.git(&["log", "--merges", "--format=%s", "main"]), "Merge wave1-agent-b\n");
+        edit(&project, ".claude/worktrees/wave1-agent-a", "main");
+        let ended = test.unblock(json!("revised")).await;
+        assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
+        assert_eq!((implemented(&test), test.unplayed()), (if is_done { 2 } else { 3 }, 0));
+    }
 }

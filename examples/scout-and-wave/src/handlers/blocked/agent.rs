@@ -31,7 +31,10 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
                 "you have committed what was missing in their worktrees, which `git worktree list` shows by branches such as wave1-agent-a"
             }
         };
-        let fixed = format!("{{\"fixed\": {{\"agents\": [\"A\"]}}}}: {fixed}");
+        let fixed = format!(
+            "{{\"fixed\": {{\"agents\": [\"A\"]}}}}: {fixed}; what they report of deviations and of files that are not theirs counts as it \
+             stands in the document there, where you may correct it"
+        );
         let ways = [
             "{\"rerun\": {\"agents\": [\"A\"]}}: these agents are sent to work again, from the beginning",
             &fixed,
@@ -166,16 +169,17 @@ async fn fixed(
     agents: &[AgentLetter],
     cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
 ) -> Result<Result<Executed, String>, NodeError> {
-    let (wave, size) = (executed.launch.wave, executed.launch.assignments.len());
+    let (wave, is_alone) = (executed.launch.wave, executed.launch.only().is_some());
+    let file = cx.entry()?.document()?.clone();
     let mut reports = Vec::new();
     for letter in agents {
         let sent = executed.launch.assignments.iter().find(|sent| sent.post.agent == *letter);
         let sent = sent.ok_or_else(|| format!("wave {wave} has no agent {letter}"))?;
         let post = sent.post.clone();
         let before = executed.facts.iter().find(|(known, _)| *known == post).map(|(_, facts)| facts.clone());
-        let found = match size {
-            1 => in_staging(sent, before.as_ref(), cx).await?,
-            _ => on_branch(sent, executed.launch.base, cx).await?,
+        let found = match is_alone {
+            true => in_staging(sent, before.as_ref(), cx).await?,
+            false => on_branch(sent, executed.launch.base, cx).await?,
         };
         let (facts, changes) = match found {
             Ok(found) => found,
@@ -188,7 +192,9 @@ async fn fixed(
                 "the worktree of `{label}` has changes that are not committed: commit or remove {files}"
             )));
         }
-        reports.push((post.clone(), report_by_hand(post.place(size).worktree, facts.head, &changes)?));
+        let read = Impl::read(file.as_str(), &text_of(&cx.worktree_of(STAGING).await?, &file).await?)?;
+        let reported = read.report(letter).or(executed.unwritten.as_ref());
+        reports.push((post.clone(), report_by_hand(post.worktree(is_alone), facts.head, &changes, reported)?));
         executed.launch.descoped.remove(letter);
         executed.fixed.insert(letter.clone());
         executed.facts.retain(|(known, _)| *known != post);
@@ -273,8 +279,13 @@ async fn in_staging(
     Ok(Ok((Facts { base, head, touched: touched_paths(&changes), uncommitted: Default::default() }, changes)))
 }
 
-/// The report of work that a person has finished: only facts that git knows.
-fn report_by_hand(worktree: String, head: CommitId, changes: &[FileChange]) -> Result<CompletionReport, NodeError> {
+/// The report of work that a person has finished: facts that git knows, and what the agent has reported that others have to know.
+fn report_by_hand(
+    worktree: String,
+    head: CommitId,
+    changes: &[FileChange],
+    reported: Option<&CompletionReport>,
+) -> Result<CompletionReport, NodeError> {
     let (mut files_changed, mut files_created) = (Vec::new(), Vec::new());
     for change in changes {
         for path in change.touched() {
@@ -291,8 +302,8 @@ fn report_by_hand(worktree: String, head: CommitId, changes: &[FileChange]) -> R
         commit: ReportedCommit::Hash(head.to_string()),
         files_changed,
         files_created,
-        interface_deviations: Vec::new(),
-        out_of_scope_deps: Vec::new(),
+        interface_deviations: reported.map(|report| report.interface_deviations.clone()).unwrap_or_default(),
+        out_of_scope_deps: reported.map(|report| report.out_of_scope_deps.clone()).unwrap_or_default(),
         tests_added: Vec::new(),
         verification: Verification::by_hand(),
         notes: "A person has finished this by hand.".to_owned(),
