@@ -72,8 +72,9 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The assignment of an agent that is alone, so that it works in the staging worktree. None if the wave has several agents, or if
-    /// the section of the only one gives it a worktree of its own: others were there before, and what it has done then counts.
+    /// The assignment of an agent that is alone, so that it works in the staging worktree. None if the wave has several
+    /// agents, or if the section of the only one gives it a worktree of its own: others were there before, and what it
+    /// has done then counts.
     pub fn only(&self) -> Option<&Assignment> {
         match &self.assignments[..] {
             [only] if !only.post.has_worktree_by(&only.section) => Some(only),
@@ -156,7 +157,8 @@ pub struct Executed {
     /// The agents whose work a person has put right since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub fixed: BTreeSet<AgentLetter>,
-    /// The report of an agent that is alone, if it is not in the document: a person has to look at what the agent left there first.
+    /// The report of an agent that is alone, if it is not in the document: a person has to look at what the agent left
+    /// there first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unwritten: Option<CompletionReport>,
 }

@@ -202,7 +202,8 @@ fn replace(json: &mut serde_json::Value, name: &str, text: &str) {
     }
 }
 
-/// V3-144, CON-39: the name of a payload is `sha256:` and the hex digest of its text, also where the text is stored as a delta.
+/// V3-144, CON-39: the name of a payload is `sha256:` and the hex digest of its text, also where the text is stored as
+/// a delta.
 #[tokio::test]
 async fn a_payloads_name_is_the_sha256_of_its_text() {
     let place = tempfile::tempdir().unwrap();

@@ -258,7 +258,8 @@ async fn a_child_that_is_started_after_a_crash_begins_where_its_parent_stands() 
     assert_eq!(project.git(&["log", "--format=%s", "main"]), "two\none\nFirst\nBegin\n");
 }
 
-/// V3-99, V3-100, CON-28, CON-149: while a branch is being rebased, a child goes on, commits to its own branch, and waits to land.
+/// V3-99, V3-100, CON-28, CON-149: while a branch is being rebased, a child goes on, commits to its own branch, and
+/// waits to land.
 #[tokio::test]
 async fn a_child_does_not_land_on_a_branch_that_is_being_rebased() {
     let project = Project::new();

@@ -134,7 +134,8 @@ async fn without_git_a_handler_is_told_so() {
     assert!(failure.message.contains("give it `GitWorkspaces` with `Run::with_workspaces`"), "{failure}");
 }
 
-/// Two nodes that commit to one branch take turns, and a node that holds the branch is not disturbed (CON-28, CON-149, V3-99).
+/// Two nodes that commit to one branch take turns, and a node that holds the branch is not disturbed (CON-28, CON-149,
+/// V3-99).
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_that_is_held_is_nobody_elses() {
     #[derive(Graph)]

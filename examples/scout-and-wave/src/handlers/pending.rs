@@ -132,8 +132,8 @@ fn still_descoped(executed: &Executed, wave: &Wave) -> BTreeSet<AgentLetter> {
     agents.filter(|agent| executed.launch.descoped.contains(agent)).cloned().collect()
 }
 
-/// The agents of a wave, if it has so many, that would report another worktree than the one that they are given: a person has put
-/// them into another wave, or has put others into theirs.
+/// What is wrong with the sections of these agents, in a wave of so many, that name another worktree than the agent is
+/// given: a person has moved the agent to another wave, or others into its wave.
 fn misplaced(read: &Impl, wave: u32, working: &[AgentLetter], agents: usize) -> Vec<String> {
     let problem = |agent: &AgentLetter| {
         let post = Post { wave, agent: agent.clone() };
@@ -142,8 +142,8 @@ fn misplaced(read: &Impl, wave: u32, working: &[AgentLetter], agents: usize) -> 
         let worktree = post.worktree(agents == 1);
         (!prompt.field(Field::Report).contains(&format!("`{given}`"))).then(|| {
             format!(
-                "the section of agent {agent} does not name the worktree that it has in wave {wave}: write `{worktree}` into its fields 0 \
-                 and 8"
+                "the section of agent {agent} does not name the worktree that it has in wave {wave}: write `{worktree}` \
+                 into its fields 0 and 8"
             )
         })
     };

@@ -51,8 +51,8 @@ impl LogicHandler<scout_and_wave::suit> for Suit {
         let landed = text_at(cx.repository()?, at, &document).await?;
         if brief.remarks.is_empty() && landed.is_some_and(|landed| landed != text) {
             return Err(format!(
-                "there is a document `{document}` now that is not this run's: remove it, then resume the run with --retry, which keeps \
-                 the plan"
+                "there is a document `{document}` now that is not this run's: remove it, then resume the run with \
+                 --retry, which keeps the plan"
             )
             .into());
         }

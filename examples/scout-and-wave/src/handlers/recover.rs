@@ -173,7 +173,8 @@ async fn head_of(
     Ok(found.await?.ok_or(lost)?)
 }
 
-/// An agent's work that ended at `head`. It began where it left the history of the target branch, which is at `target` now.
+/// An agent's work that ended at `head`. It began where it left the history of the target branch, which is at `target`
+/// now.
 async fn facts_of(post: &Post, head: CommitId, target: CommitId, repository: Repository) -> Result<Facts, NodeError> {
     let branch = post.branch()?;
     in_repository(repository, move |repository| {

@@ -94,8 +94,8 @@ impl Post {
         key.split_once('_').map_or(key, |(label, _)| label)
     }
 
-    /// The name of its worktree in its prompt and its report: the run decides where it really is (SAW-70, CON-152). An agent that is
-    /// alone in its wave has none of its own (CON-103).
+    /// The name of its worktree in its prompt and its report: the run decides where it really is (SAW-70, CON-152). An
+    /// agent that is alone in its wave has none of its own (CON-103).
     pub fn worktree(&self, is_alone: bool) -> String {
         if is_alone { "main".to_owned() } else { format!(".claude/worktrees/{}", self.label()) }
     }

@@ -114,8 +114,8 @@ async fn a_partial_or_blocked_report_blocks_the_wave() {
     }
 }
 
-/// SAW-43, SAW-63: an agent reports that it is complete, and that its own commands, or some of its tests, have failed, or in the
-/// words for work that a person has finished.
+/// SAW-43, SAW-63: an agent reports that it is complete, and that its own commands, or some of its tests, have failed,
+/// or in the words for work that a person has finished.
 #[tokio::test]
 async fn a_complete_report_with_a_failed_gate_blocks_the_wave() {
     let reports = |verification: &str| format!("wave1-agent-a reports `complete`: {verification}");

@@ -21,9 +21,9 @@ fn deviation(is_required: bool, affects: &[&str]) -> Value {
     json!([{ "description": "greet takes a name", "downstream_action_required": is_required, "affects": affects }])
 }
 
-/// SAW-73, SAW-74, SAW-89: the first wave lands; the second does not begin until the document's section of each affected agent
-/// was changed, and then the agent is told the changed text. SAW-15, SAW-82, SAW-85: nor does it while the document says that the
-/// first is not verified; the error names the invariant and its effect.
+/// SAW-73, SAW-74, SAW-89: the first wave lands; the second does not begin until the document's section of each
+/// affected agent was changed, and then the agent is told the changed text. SAW-15, SAW-82, SAW-85: nor does it while
+/// the document says that the first is not verified; the error names the invariant and its effect.
 #[tokio::test]
 async fn a_deviation_stops_the_next_wave() {
     let project = project().await;

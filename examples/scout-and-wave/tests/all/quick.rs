@@ -185,8 +185,8 @@ async fn what_fails_does_not_land() {
     }
 }
 
-/// SAW-94: somebody commits on the target branch while agents work. Both are merged and go through the gate, or the run ends with the
-/// conflict.
+/// SAW-94: somebody commits on the target branch while agents work. Both are merged and go through the gate, or the run
+/// ends with the conflict.
 #[tokio::test]
 async fn a_target_that_moves_under_way_is_merged() {
     for (file, is_conflict) in [("theirs.txt", false), ("a.txt", true)] {

@@ -127,8 +127,9 @@ async fn who_was_descoped_before_the_merge_stays_descoped() {
     }
 }
 
-/// SAW-16, SAW-43: an agent was descoped before the merge, and a person has put its work right since then. It is merged, its lines
-/// are added, those of the other agent only once, and the document no longer says that it is not merged.
+/// SAW-16, SAW-43: an agent was descoped before the merge, and a person has put its work right since then. It is
+/// merged, its lines are added, those of the other agent only once, and the document no longer says that it is not
+/// merged.
 #[tokio::test]
 async fn who_was_descoped_and_is_fixed_is_merged() {
     for killed_after in ["merge", "append"] {
@@ -207,8 +208,9 @@ async fn a_branch_that_is_gone_and_merged_is_none() {
     assert_eq!((merged.len(), merged[0]), (2, commit.trim()));
 }
 
-/// SAW-29, SAW-49, SAW-105: the gate has failed. Others' commits on the target branch since then are merged, and a person has
-/// corrected an added line, when the journal is lost. The commits are no agent's work, and the line is not added again.
+/// SAW-29, SAW-49, SAW-105: the gate has failed. Others' commits on the target branch since then are merged, and a
+/// person has corrected an added line, when the journal is lost. The commits are no agent's work, and the line is not
+/// added again.
 #[tokio::test]
 async fn what_came_after_the_agents_work_is_not_taken_for_it() {
     let plans = [(plan(), turns().to_vec(), 1), (solo_plan(), vec![alone("A", "a.txt"), alone("B", "b.txt")], 2)];

@@ -227,8 +227,8 @@ fn places_are_called_after_wave_and_letter() {
     }
 }
 
-/// SAW-83, SAW-85: an agent that answers with something else than a report breaks I4. One that could not be asked, or has no answer,
-/// does not: its own error is told.
+/// SAW-83, SAW-85: an agent that answers with something else than a report breaks I4. One that could not be asked, or
+/// has no answer, does not: its own error is told.
 #[test]
 fn an_agent_without_a_report_is_told_with_its_reason() {
     let told = |said: &str| unreported(&Failure::new("implement", 1, 1, FailureKind::Agent, said));

@@ -169,8 +169,8 @@ async fn a_person_goes_on_with_what_a_solo_agent_has_committed() {
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
 }
 
-/// SAW-43, SAW-17, SAW-84: a person finishes an agent's uncommitted work in the staging worktree. SAW-74: a deviation that the agent
-/// has reported counts then, too.
+/// SAW-43, SAW-17, SAW-84: a person finishes an agent's uncommitted work in the staging worktree. SAW-74: a deviation
+/// that the agent has reported counts then, too.
 #[tokio::test]
 async fn a_person_finishes_a_solo_agents_work() {
     let project = project().await;

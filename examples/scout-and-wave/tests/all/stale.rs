@@ -159,8 +159,9 @@ async fn a_contract_that_changes_under_way_blocks_the_wave() {
     assert_eq!(project.git(&["log", "--all", "--merges", "--format=%s"]), "");
 }
 
-/// SAW-45, SAW-66: the revised document has another wave for agent A, so that agent B is alone. It keeps its work, or works again in
-/// a worktree of its own, as its unchanged section says. Agent A does not begin before its section names its new place.
+/// SAW-45, SAW-66: the revised document has another wave for agent A, so that agent B is alone. It keeps its work, or
+/// works again in a worktree of its own, as its unchanged section says. Agent A does not begin before its section names
+/// its new place.
 #[tokio::test]
 async fn an_agent_that_is_left_alone_keeps_its_work() {
     let of_a = "      - agent: A\n        changes: []\n        creates: [a.txt]\n        needs: []\n";

@@ -253,7 +253,8 @@ async fn a_broken_document_is_told_at_its_place() {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
-/// SAW-85: a wave does not begin if the document says that it is verified already. The error names the invariant and its effect.
+/// SAW-85: a wave does not begin if the document says that it is verified already. The error names the invariant and
+/// its effect.
 #[tokio::test]
 async fn a_wave_that_is_verified_does_not_begin() {
     let project = project().await;
@@ -281,7 +282,8 @@ async fn a_document_that_is_there_is_not_overwritten() {
     assert_eq!((test.started(), test.unplayed()), (vec!["command".to_owned()], 3), "no scout is asked");
 }
 
-/// The document of another feature is committed while the scout reads. Once it is gone, the run goes on with the scout's plan.
+/// The document of another feature is committed while the scout reads. Once it is gone, the run goes on with the
+/// scout's plan.
 #[tokio::test]
 async fn a_document_that_comes_meanwhile_is_not_overwritten() {
     let project = project().await;

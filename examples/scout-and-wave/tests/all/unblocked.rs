@@ -49,16 +49,17 @@ async fn an_agent_is_sent_to_work_again() {
     assert_eq!(states[3..6], ["WAVE_EXECUTING", "BLOCKED (AgentFailure)", "WAVE_EXECUTING"]);
 }
 
-/// SAW-43, SAW-17, CON-110: an agent reports that it did not commit. Its files are still in its worktree: a person commits them,
-/// and the wave goes on with them. SAW-13, SAW-74: what it reports of a file of nobody and of a deviation counts then, too: the next
-/// wave does not begin before the affected agent is told.
+/// SAW-43, SAW-17, CON-110: an agent reports that it did not commit. Its files are still in its worktree: a person
+/// commits them, and the wave goes on with them. SAW-13, SAW-74: what it reports of a file of nobody, which a person
+/// corrects in the document, and of a deviation counts then, too: the next wave does not begin before the affected
+/// agent is told.
 #[tokio::test]
 async fn a_person_finishes_an_agents_work() {
     let project = project().await;
     let mut first = turn("A", "a.txt");
     first.actions = vec![vec!["write", "other.txt"], vec!["commit"], vec!["write", "a.txt"]];
     first.report["commit"] = json!("uncommitted");
-    first.report["out_of_scope_deps"] = json!([{ "file": "other.txt", "change": "new", "reason": "needed" }]);
+    first.report["out_of_scope_deps"] = json!([{ "file": "other.txt", "change": "new", "reason": "a" }]);
     first.report["interface_deviations"] =
         json!([{ "description": "greet takes a name", "downstream_action_required": true, "affects": ["C"] }]);
     let test = TestRun::new(&project, script(&two_waves(), &[first, turn("B", "b.txt")])).with_gate(&passing());
@@ -69,6 +70,10 @@ async fn a_person_finishes_an_agents_work() {
     assert_eq!(git(&own, &["status", "--porcelain"]), "?? a.txt\n");
     git(&own, &["add", "."]);
     git(&own, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "By hand"]);
+    let record = PathBuf::from(test.question().await.staging).join(DOCUMENT);
+    let text = std::fs::read_to_string(&record).unwrap();
+    assert_eq!(text.matches("reason: a\n").count(), 1, "{text}");
+    std::fs::write(&record, text.replace("reason: a\n", "reason: needed\n")).unwrap();
     let ended = test.unblock(json!({ "fixed": { "agents": ["A"] } })).await;
     assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
     let BlockedQuestion { wave: 2, reason: BlockReason::Contract, problems, .. } = test.question().await else {

@@ -32,8 +32,8 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
             }
         };
         let fixed = format!(
-            "{{\"fixed\": {{\"agents\": [\"A\"]}}}}: {fixed}; what they report of deviations and of files that are not theirs counts as it \
-             stands in the document there, where you may correct it"
+            "{{\"fixed\": {{\"agents\": [\"A\"]}}}}: {fixed}; what they report of deviations and of files that are not \
+             theirs counts as it stands in the document in the staging worktree, where you may correct it"
         );
         let ways = [
             "{\"rerun\": {\"agents\": [\"A\"]}}: these agents are sent to work again, from the beginning",
@@ -279,7 +279,8 @@ async fn in_staging(
     Ok(Ok((Facts { base, head, touched: touched_paths(&changes), uncommitted: Default::default() }, changes)))
 }
 
-/// The report of work that a person has finished: facts that git knows, and what the agent has reported that others have to know.
+/// The report of work that a person has finished: facts that git knows, and what the agent has reported that others
+/// have to know.
 fn report_by_hand(
     worktree: String,
     head: CommitId,

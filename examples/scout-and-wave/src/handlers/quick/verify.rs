@@ -1,5 +1,5 @@
-//! Runs the gate on the merge of quick mode, with others' commits on the target branch in the meantime, and lands it if the gate
-//! passes.
+//! Runs the gate on the merge of quick mode, with others' commits on the target branch in the meantime, and lands it if
+//! the gate passes.
 
 use super::stopped;
 use crate::graph::{SawResult, scout_and_wave};
