@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::language::Language;
 use crate::types::{CratePath, StackSpec};
 
 /// The owner of a path.
@@ -165,6 +166,16 @@ pub fn package_of(implementation: &CratePath) -> &str {
 /// Whether the file decides how the crate is built.
 pub fn defines_the_build(path: &CratePath) -> bool {
     Pattern::build_definitions().iter().any(|pattern| pattern.matches(path.as_str()))
+}
+
+/// Whether the file is code, or may decide how code is built or tested: an agent that writes it can get round the
+/// barrier.
+pub fn is_code(path: &CratePath) -> bool {
+    /// Besides sources: manifests, what configures pytest, and what Python loads by itself.
+    const ENDINGS: [&str; 9] = ["toml", "lock", "ini", "cfg", "pth", "pyi", "pyc", "pyd", "so"];
+    let ending = Path::new(path.as_str()).extension().and_then(|ending| ending.to_str());
+    let is_one = Language::of(path).is_some() || ending.is_some_and(|ending| ENDINGS.contains(&ending));
+    is_one || defines_the_build(path)
 }
 
 /// The files that decide how a crate is built, if they are where cargo or rustup look: at its top, and above the written files.

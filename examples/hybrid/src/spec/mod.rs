@@ -143,12 +143,9 @@ fn read_spec(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<StackSp
         }
     }
     let shared_paths = fields.optional::<Vec<CratePath>>("sharedPaths", Vec::new(), problems);
-    let is_code = |path: &CratePath| {
-        let ends = [".rs", ".toml", ".lock"].iter().any(|end| path.as_str().ends_with(end));
-        ends || crate::paths::defines_the_build(path)
-    };
-    if shared_paths.as_ref().is_some_and(|paths| paths.iter().any(is_code)) {
-        let message = "code, or a file that defines the build; both sides may write to documents and data alone";
+    if shared_paths.as_ref().is_some_and(|paths| paths.iter().any(crate::paths::is_code)) {
+        let message = "code, or a file that decides how it is built or tested; both sides may write to documents and \
+                       data alone";
         fields.refuse("sharedPaths", message, problems);
     }
     let strictness = match fields.take("strictness") {

@@ -161,6 +161,36 @@ testTimeoutSeconds = 0
     );
 }
 
+/// HY-34: both blind agents may write to shared files, so these are neither code nor what decides how code is built or
+/// tested, in either language.
+#[test]
+fn code_is_not_shared() {
+    let with = |path: &str| Task::parse("spec.toml", &format!("{GOOD}sharedPaths = [{path:?}]\n"), SpecFormat::Toml);
+    for path in ["README.md", "docs/notes.txt", "data/cases.json", "data/cases.csv"] {
+        assert_eq!(with(path).unwrap().spec.shared_paths.len(), 1, "{path}");
+    }
+    let of_rust = ["src/help.rs", "rustfmt.toml", "Cargo.lock", ".cargo/config"];
+    let of_python = [
+        "conftest.py",
+        "src/helpers.py",
+        "src/helpers.pyi",
+        "pytest.ini",
+        ".pytest.ini",
+        "pyproject.toml",
+        "setup.cfg",
+        "tox.ini",
+        "src/a.pth",
+        "src/helpers.pyc",
+        "src/helpers.so",
+    ];
+    for path in of_rust.into_iter().chain(of_python) {
+        let said = with(path).unwrap_err().to_string();
+        let expected = "spec.toml:7:15: `sharedPaths`: code, or a file that decides how it is built or tested; both sides may \
+                        write to documents and data alone";
+        assert_eq!(said, expected, "{path}");
+    }
+}
+
 /// The same for JSON, whose parser keeps no places.
 #[test]
 fn json_problems_have_places_too() {
