@@ -1,7 +1,7 @@
 //! What a run has already done in another process, read from its journal.
 
 use crate::places::SKELETON;
-use crate::types::{HybridMemory, NodeObservation, StackSpec};
+use crate::types::{HybridMemory, MutationAdversaryResult, NodeObservation, StackSpec};
 use crate::witness;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::account::account;
@@ -46,7 +46,7 @@ pub enum PastError {
         /// The parser's words.
         reason: ReadError,
     },
-    /// Its nodes' memory does not fit this program.
+    /// Its nodes' memory, or a report, does not fit this program.
     #[error("what `{run}` remembers cannot be read: {reason}; it is a run of another version of this program")]
     Memory {
         /// The run.
@@ -112,6 +112,32 @@ pub(crate) async fn observations(journal: &dyn Journal, run: &RunId) -> Result<V
 /// [`PastError`] if it cannot be read.
 pub(crate) async fn last_memory(journal: &dyn Journal, run: &RunId) -> Result<HybridMemory, PastError> {
     memory_in(journal, run, &journal.load(run).await?).await
+}
+
+/// What the mutation adversary beside the run reported last, or why it failed; `None` if it has not reported.
+///
+/// # Errors
+///
+/// [`PastError`] if it cannot be read.
+pub(crate) async fn last_report(
+    journal: &dyn Journal,
+    run: &RunId,
+) -> Result<Option<Result<MutationAdversaryResult, Box<Failure>>>, PastError> {
+    let records = journal.load(run).await?;
+    let reports = records.into_iter().filter_map(|record| match record.entry {
+        Entry::Report { by, report, failure, .. } if by.node == "mutation_advisory" => Some((report, failure)),
+        _ => None,
+    });
+    match reports.last() {
+        Some((_, Some(failure))) => Ok(Some(Err(Box::new(failure)))),
+        Some((Some(report), None)) => {
+            let missing = PastError::Missing { run: run.clone(), what: "what was reported" };
+            let text = text(journal, run, report).await?.ok_or(missing)?;
+            let found = read(&text).map_err(|reason| PastError::Memory { run: run.clone(), reason })?;
+            Ok(Some(Ok(found)))
+        }
+        _ => Ok(None),
+    }
 }
 
 async fn memory_in(journal: &dyn Journal, run: &RunId, records: &[Record]) -> Result<HybridMemory, PastError> {

@@ -1,8 +1,8 @@
 //! One run of the protocol from start to end.
 
 use crate::graph::Hybrid;
-use crate::handlers::result_of;
-use crate::past::{Past, PastError, last_memory, observations};
+use crate::handlers::{add_report, result_of};
+use crate::past::{Past, PastError, last_memory, last_report, observations};
 use crate::places::{beginning_at, workspaces};
 use crate::spec::Task;
 use crate::types::{HybridMemory, HybridResult};
@@ -268,7 +268,7 @@ impl UnderWay {
     ///
     /// # Errors
     ///
-    /// [`PastError`] if its nodes' memory cannot be read: call this again.
+    /// [`PastError`] if its nodes' memory or a report cannot be read: call this again.
     pub async fn conclude(self, report: Report<HybridResult>, journal: &dyn Journal) -> Result<Ended, PastError> {
         let Self { task, base, workspaces, started } = self;
         let (is_over, run) = (has_ended(&report), report.run);
@@ -285,6 +285,9 @@ impl UnderWay {
             // The results of the nodes until then are in the journal, up to the last accepted outcome.
             Outcome::Failed(failure) => {
                 let mut result = result_of(&task.spec, memory, Some(failure.into()));
+                if let Some(report) = last_report(journal, &run).await? {
+                    add_report(&mut result, report);
+                }
                 witness::add_account(&mut result, observations(journal, &run).await?);
                 Some(result)
             }

@@ -10,11 +10,7 @@ use interlocking::runtime::journal::account::{ExecutionState, RunAccount};
 pub fn observed(seen: &Observation) -> NodeObservation {
     let Observation(outcome) = seen;
     let to: Vec<&str> = outcome.tokens.iter().map(|token| token.place.as_str()).collect();
-    match outcome.node.as_str() {
-        // It reports to the exit, and nothing follows it.
-        "mutation_advisory" => observation(&outcome.node, outcome.visit, "reported".to_owned(), Vec::new()),
-        node => went_on(node, outcome.visit, &to.join(" and ")),
-    }
+    done(&outcome.node, outcome.visit, &to.join(" and "))
 }
 
 /// Puts the account of a run, and what is left to do, into its result, once everything else is known.
@@ -65,7 +61,7 @@ pub fn from_journal(account: &RunAccount) -> Vec<NodeObservation> {
     let observations = executions.into_iter().filter_map(|execution| {
         let (node, visit) = (execution.by.node.as_str(), execution.by.visit);
         match execution.state {
-            ExecutionState::Done => Some(went_on(node, visit, &execution.to.join(" and "))),
+            ExecutionState::Done => Some(done(node, visit, &execution.to.join(" and "))),
             ExecutionState::Failed => {
                 let message = execution.failure.as_ref().map(|failure| failure.message.clone());
                 Some(failed(node, visit, message.unwrap_or_default()))
@@ -77,8 +73,13 @@ pub fn from_journal(account: &RunAccount) -> Vec<NodeObservation> {
     observations.collect()
 }
 
-fn went_on(node: &str, visit: u32, to: &str) -> NodeObservation {
-    observation(node, visit, format!("went on to {to}"), Vec::new())
+fn done(node: &str, visit: u32, to: &str) -> NodeObservation {
+    let progress = match node {
+        // It reports to the exit, and nothing follows it.
+        "mutation_advisory" => "reported".to_owned(),
+        _ => format!("went on to {to}"),
+    };
+    observation(node, visit, progress, Vec::new())
 }
 
 fn failed(node: &str, visit: u32, message: String) -> NodeObservation {

@@ -44,7 +44,7 @@ impl Finish for Hybrid {
 }
 
 /// Adds the findings of the adversary beside the run.
-fn add_report(result: &mut HybridResult, report: Result<MutationAdversaryResult, Box<Failure>>) {
+pub(crate) fn add_report(result: &mut HybridResult, report: Result<MutationAdversaryResult, Box<Failure>>) {
     match report {
         Ok(found) => {
             let robust = found.verdict == TestSuiteVerdict::TestSuiteRobust;

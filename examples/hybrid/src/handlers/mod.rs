@@ -16,6 +16,7 @@ mod finish;
 mod ending;
 
 pub use ending::result_of;
+pub(crate) use finish::add_report;
 
 use crate::workbench::Workbench;
 use std::sync::Arc;

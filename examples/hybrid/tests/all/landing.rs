@@ -3,7 +3,7 @@
 use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check, git};
 use hybrid::demo::Scenario;
-use hybrid::types::{Check, HybridFailure};
+use hybrid::types::{Check, HybridFailure, MutationAdversary};
 
 /// HY-261, CON-71: a branch that moved during the run stays where it is, whatever the checks said.
 #[tokio::test(flavor = "multi_thread")]
@@ -42,6 +42,10 @@ async fn uncommitted_work_is_left_alone() {
     let result = ended.result.unwrap();
     let Some(HybridFailure::NodeFailed { failure }) = result.failure() else { panic!("{:?}", result.failure()) };
     assert!(!result.succeeded() && failure.node == "exit" && failure.message.contains("src/lib.rs"), "{failure}");
+    // HY-258: so are the findings of the adversary beside the run in the result, and in its account.
+    assert!(matches!(result.mutation_adversary, MutationAdversary::Ran(_)), "{:?}", result.mutation_adversary);
+    assert!(check(&result, Check::MutantsCaught).0);
+    assert!(result.witness.narrative.contains("; mutation_advisory reported"), "{}", result.witness.narrative);
     assert_eq!(std::fs::read_to_string(file).unwrap(), text);
     assert_eq!(stage.git(&["rev-parse", "main"]), stage.base);
     assert_eq!(stage.git(&["status", "--porcelain"]), " M src/lib.rs".trim_end());
