@@ -40,10 +40,12 @@ mod rust_syntax;
 mod server;
 mod fallback;
 mod python_stub;
+mod python_body;
 
 pub use error::{CodeError, Unavailable};
 pub use fallback::start_or_syntax;
 pub use intelligence::{Call, CodeIntelligence, OutgoingCalls, Position, Provider, Symbol, SymbolKind};
+pub use python_body::is_other_python_body;
 pub use python_stub::is_python_stub;
 pub use rust_syntax::RustSyntax;
 pub use server::{LanguageServer, ServerProgram};

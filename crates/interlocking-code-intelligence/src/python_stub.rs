@@ -50,7 +50,7 @@ fn code_of(text: &str) -> Option<String> {
 }
 
 /// The contents of the string at the beginning of a text, and the text after it.
-fn string_at(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn string_at(text: &str) -> Option<(&str, &str)> {
     let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quotes| text.starts_with(quotes))?;
     let inside = &text[quotes.len()..];
     let mut is_escaped = false;

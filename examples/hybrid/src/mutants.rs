@@ -8,9 +8,12 @@ use crate::types::{
 };
 use crate::verdicts::mutation_adversary_result;
 use crate::workbench::{WorkError, Workbench, aside, read};
-use interlocking::rust_source::{Edit, Side, claimed_edit, mutants, refused_constructs, sample};
+use interlocking::code_intelligence::{Symbol, SymbolKind, is_other_python_body};
+use interlocking::rust_source::{Edit, Side, claimed_edit, mutants, refused_constructs, resolve_name, sample};
 use interlocking::toolchain::{Checkout, MutantTrials, MutantVerdict};
 use interlocking::workspaces::FreshCheckout;
+use std::collections::BTreeSet;
+use std::iter;
 use std::sync::Arc;
 
 impl Workbench {
@@ -37,9 +40,14 @@ impl Workbench {
         let text: Arc<str> = read(checked_out, &spec.impl_path).await?.unwrap_or_default().into();
         let mut trials =
             MutantTrials::begin(self.runner(), Checkout::at(checked_out.path()), spec.known_tests(&names)).await?;
+        let functions = match language {
+            Language::Rust => Vec::new(),
+            Language::Python => self.project_at(checked_out.commit(), spec).await?.symbols().await?.0,
+        };
+        let code = (&text, &functions[..]);
         let (mut survivors, mut refuted) = (Vec::new(), Vec::new());
         for survivor in &output.survivors {
-            match self.tried(&mut trials, &text, survivor, spec).await?.map_or_else(Some, refutation) {
+            match self.tried(&mut trials, code, survivor, spec).await?.map_or_else(Some, refutation) {
                 None => survivors.push(survivor.clone()),
                 Some(reason) => refuted.push(RefutedSurvivor {
                     function: survivor.function.clone(),
@@ -54,7 +62,7 @@ impl Workbench {
             if reported.any(|other| other.is_same_change(survivor)) {
                 continue;
             }
-            if let Ok(verdict) = self.tried(&mut trials, &text, survivor, spec).await? {
+            if let Ok(verdict) = self.tried(&mut trials, code, survivor, spec).await? {
                 tried_again += 1;
                 survivors.extend(refutation(verdict).is_none().then(|| survivor.clone()));
             }
@@ -70,7 +78,7 @@ impl Workbench {
     async fn tried(
         &self,
         trials: &mut MutantTrials,
-        text: &Arc<str>,
+        (text, functions): (&Arc<str>, &[Symbol]),
         survivor: &SurvivingMutant,
         spec: &StackSpec,
     ) -> Result<Result<MutantVerdict, String>, WorkError> {
@@ -79,7 +87,7 @@ impl Workbench {
                 Ok(edit) => Ok(trials.try_edit(&edit).await?),
                 Err(reason) => Err(reason),
             },
-            Language::Python => match replaced(text, survivor) {
+            Language::Python => match replaced(text, functions, survivor) {
                 Ok(changed) => Ok(trials.try_text(spec.impl_path.as_str(), &changed).await?),
                 Err(reason) => Err(reason),
             },
@@ -113,15 +121,40 @@ impl Workbench {
     }
 }
 
-/// The text with a change that is found by its text alone.
-fn replaced(text: &str, survivor: &SurvivingMutant) -> Result<String, String> {
-    let Some(MutantEdit { original, replacement }) = &survivor.edit else {
+/// The text of a file in Python with a change that an agent reports, or why it cannot be tried: it has to be one of the
+/// code in the function's body. `functions` are the file's symbols.
+fn replaced(text: &str, functions: &[Symbol], survivor: &SurvivingMutant) -> Result<String, String> {
+    let SurvivingMutant { function, edit, .. } = survivor;
+    let Some(MutantEdit { original, replacement }) = edit else {
         return Err("the change is not given, so it cannot be tried".to_owned());
     };
-    match text.matches(original.as_str()).count() {
-        1 if !original.is_empty() && original != replacement => Ok(text.replacen(original.as_str(), replacement, 1)),
-        _ => Err(format!("`{original}` does not stand in the file once, or is not changed")),
+    let functions = functions.iter().filter(|symbol| symbol.kind == SymbolKind::Function);
+    let functions: Vec<_> = functions.map(|symbol| (symbol.name.replace('.', "::"), symbol)).collect();
+    let names = functions.iter().map(|(name, _)| name.as_str()).collect::<BTreeSet<_>>();
+    let meant = resolve_name(names.into_iter(), &function.replace('.', "::"));
+    // The lines of a function, from its name on. An agent decides how many lines the file has, and how many functions.
+    let starts: Vec<usize> = iter::once(0).chain(text.match_indices('\n').map(|(end, _)| end + 1)).collect();
+    let start_of = |line: u32| starts.get(line as usize).map_or(text.len(), |start| *start);
+    let place_of = |symbol: &Symbol| {
+        let (first, last) = (start_of(symbol.position.line.saturating_sub(1)), start_of(*symbol.lines.end()));
+        first..last.max(first)
+    };
+    // A property has several functions of one name.
+    let named = functions.iter().filter(|(name, _)| meant == Some(name.as_str()));
+    let places = named.map(|(_, symbol)| place_of(symbol));
+    let mut hits = places.flat_map(|place| {
+        let count = text[place.clone()].matches(original.as_str()).count();
+        iter::repeat_n(place, count)
+    });
+    let place = match (hits.next(), hits.next()) {
+        (Some(place), None) if !original.is_empty() => place,
+        _ => return Err(format!("`{original}` does not stand once in one function `{function}`")),
+    };
+    let changed = text[place.clone()].replacen(original.as_str(), replacement, 1);
+    if !is_other_python_body(&text[place.clone()], &changed) {
+        return Err(format!("the change to the body of `{function}` is none: give other code than the original"));
     }
+    Ok([&text[..place.start], &changed, &text[place.end..]].concat())
 }
 
 /// How a change was detected; none if it was not.
@@ -157,4 +190,58 @@ async fn try_our_own(
         found.tried += 1;
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::{MutationType, PropertySketch, PropertyType};
+    use interlocking::code_intelligence::Position;
+
+    const STACK: &str = "class Stack:\n    # Adds a value.\n    def push(self, value):\n        \"\"\"Adds a value, unless it is full.\"\"\"\n        \
+        self.items.append(value)  # Adds it.\n\n    def size(self):\n        return len(self.items)\n";
+
+    fn tried(function: &str, original: &str, replacement: &str) -> Result<String, String> {
+        let symbol = |name: &str, lines: std::ops::RangeInclusive<u32>| {
+            let position = Position { line: *lines.start(), column: 9 };
+            Symbol { name: name.to_owned(), kind: SymbolKind::Function, position, lines }
+        };
+        let survivor = SurvivingMutant {
+            function: function.to_owned(),
+            mutation_type: MutationType::RemovedCheck,
+            description: "d".to_owned(),
+            why_dangerous: "w".to_owned(),
+            missing_test: "m".to_owned(),
+            suggested_prop: PropertySketch {
+                name: "prop_limit".to_owned(),
+                description: "d".to_owned(),
+                invariant: "i".to_owned(),
+                property_type: PropertyType::Boundary,
+            },
+            edit: Some(MutantEdit { original: original.to_owned(), replacement: replacement.to_owned() }),
+        };
+        replaced(STACK, &[symbol("Stack.push", 3..=5), symbol("Stack.size", 7..=8)], &survivor)
+    }
+
+    /// HY-130, TC-25: in Python, too, only a change of the code in the function's body can be a survivor.
+    #[test]
+    fn a_change_of_python_is_one_of_its_code() {
+        for function in ["Stack.push", "Stack::push", "push"] {
+            let changed = tried(function, "append(value)", "append(None)").unwrap();
+            assert_eq!(changed, STACK.replace("append(value)", "append(None)"));
+        }
+        for (original, replacement) in
+            [("unless it is full", "always"), ("# Adds it.", ""), ("(self, value)", "(self, value=1)")]
+        {
+            let refused = tried("push", original, replacement).unwrap_err();
+            assert_eq!(refused, "the change to the body of `push` is none: give other code than the original");
+        }
+        // Elsewhere, more than once, or nowhere.
+        for (function, original) in
+            [("push", "len(self.items)"), ("push", "value"), ("push", ""), ("pop", "append(value)")]
+        {
+            let refused = tried(function, original, "None").unwrap_err();
+            assert!(refused.ends_with(&format!("does not stand once in one function `{function}`")), "{refused}");
+        }
+    }
 }
