@@ -52,7 +52,7 @@ impl LogicHandler<hybrid::verify> for Verify {
         };
         let rejections = cx.memory().trivial_tests_attempt;
         if rejections >= spec.strictness.max_fix_attempts {
-            return end(cx, refusal.into_failure(rejections, blind));
+            return end(cx, refusal.into_failure(rejections + 1, blind));
         }
         let feedback = refusal.into_feedback();
         let message = feedback.why_rejected.clone();
