@@ -28,6 +28,8 @@ enum Validation {
     Broken(String),
     /// It cannot be verified, whatever its tests report.
     Unverifiable(HybridFailure),
+    /// All tests passed, but a function is still a stub, or a claim does not hold.
+    Unfulfilled(HybridFailure),
 }
 
 impl LogicHandler<hybrid::validate> for Validate {
@@ -37,7 +39,6 @@ impl LogicHandler<hybrid::validate> for Validate {
         let (failures, new_patterns, broken) = match self.validate(&merged, cx).await? {
             Validation::Passed(tests_passed) => {
                 note_check(cx, Check::CoverageConfirmed, true, "every claim holds of the merged code");
-                note_check(cx, Check::MergedTestsPass, true, format!("{tests_passed} tests pass"));
                 merged.understanding = after_pass(&merged.understanding);
                 let understanding = merged.understanding.clone();
                 cx.update_memory(move |memory| {
@@ -51,12 +52,17 @@ impl LogicHandler<hybrid::validate> for Validate {
                 note_check(cx, Check::MergedTestsPass, false, failure.to_string());
                 return end(cx, failure);
             }
+            Validation::Unfulfilled(failure) => return end(cx, failure),
             Validation::Broken(diagnostics) => {
                 let (failure, pattern) = build_failure(&diagnostics);
                 (vec![failure], vec![pattern], Some(diagnostics))
             }
         };
-        note_check(cx, Check::MergedTestsPass, false, format!("{} tests fail", failures.len()));
+        let detail = match broken {
+            Some(_) => "it does not build".to_owned(),
+            None => format!("{} tests fail", failures.len()),
+        };
+        note_check(cx, Check::MergedTestsPass, false, detail);
         let current = FailedRound::of(&failures);
         let rounds = memory.fix_attempt;
         let (understanding, stop) =
@@ -115,9 +121,10 @@ impl Validate {
         let not_run = green_check(&outcome, names.iter().map(String::as_str)).absent;
         let on_disk = self.0.test_file(&checked_out, spec).await?.unwrap_or_default();
         if outcome.all_passed() && not_run.is_empty() {
-            let unverifiable = self.claims(&checked_out, output, &on_disk, cx).await?;
             let passed = u32::try_from(outcome.passed.len()).unwrap_or(u32::MAX);
-            return Ok(unverifiable.map_or(Validation::Passed(passed), Validation::Unverifiable));
+            note_check(cx, Check::MergedTestsPass, true, format!("{passed} tests pass"));
+            let unfulfilled = self.claims(&checked_out, output, &on_disk, cx).await?;
+            return Ok(unfulfilled.map_or(Validation::Passed(passed), Validation::Unfulfilled));
         }
         let functions = cx.memory().functions;
         let failures: Vec<_> = outcome.failed.into_iter().chain(not_run.into_iter().map(was_not_run)).collect();

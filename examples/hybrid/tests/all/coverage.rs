@@ -89,6 +89,7 @@ async fn missing_properties_matter_if_the_task_says_so() {
         panic!("{failure:?}")
     };
     assert_eq!(uncovered_sketches, ["prop_peek_changes_nothing"]);
+    // HY-120
     assert_eq!(blind_results.tests.failure_proof.len(), 7, "both sides' work is in the reason");
     assert!(check(&result, Check::TestsFailOnSkeleton).0 && !check(&result, Check::CoverageConfirmed).0);
 
@@ -268,6 +269,8 @@ async fn a_function_that_is_still_a_stub_is_found_out() {
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     assert_eq!(failure, HybridFailure::FunctionsNotImplemented { functions: vec!["BoundedStack::peek".to_owned()] });
+    // HY-151: its tests did pass.
+    assert_eq!(check(&result, Check::MergedTestsPass), (true, "6 tests pass"));
     let told_by = result.ground_truth.implementation.unwrap();
     assert!(told_by.starts_with("the syntax alone, because rust-analyzer is not installed"), "{told_by}");
     // HY-241, HY-242: missing parts become work items.

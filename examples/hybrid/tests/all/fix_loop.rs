@@ -232,7 +232,8 @@ async fn a_broken_build_is_mended() {
 async fn a_build_that_stays_broken_is_the_reason() {
     let stage = Stage::new(script([build_breaker()])).await.at_most(1);
     let ended = stage.run().await;
-    let (_, failure) = stage.assert_not_landed(&ended);
+    let (result, failure) = stage.assert_not_landed(&ended);
+    assert_eq!(check(&result, Check::MergedTestsPass), (false, "it does not build"));
     let HybridFailure::BuildFailedAfterFix { output, diagnostics } = failure else { panic!("{failure:?}") };
     assert_eq!(output.changes[0].what_changed, "It now asks for the size.");
     assert!(diagnostics.contains("no method named `size`"), "{diagnostics}");
