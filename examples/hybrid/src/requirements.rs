@@ -63,6 +63,16 @@ pub enum Unmet {
         /// The file.
         file: CratePath,
     },
+    /// The two files are in different languages.
+    #[error(
+        "`{implementation}` and `{tests}` are in two languages; write `implPath` and `testPath` both with `.rs`, or both with `.py`"
+    )]
+    TwoLanguages {
+        /// The implementation's file.
+        implementation: CratePath,
+        /// The tests' file.
+        tests: CratePath,
+    },
     /// There is no language server, and nothing else reads Python.
     #[error("{0}; then name the program in `languageServer` of `toolchain`, if it is not in `PATH`")]
     NoServer(Unavailable),
@@ -108,10 +118,9 @@ pub async fn unmet(
     weaker_isolation: bool,
 ) -> Result<Vec<Unmet>, RequirementsError> {
     let spec = &task.spec;
-    let language = match (Language::of(&spec.impl_path), Language::of(&spec.test_path)) {
-        (Some(language), Some(of_tests)) if language == of_tests => language,
-        (Some(_), _) => return Ok(vec![Unmet::UnknownLanguage { file: spec.test_path.clone() }]),
-        (None, _) => return Ok(vec![Unmet::UnknownLanguage { file: spec.impl_path.clone() }]),
+    let language = match language_of(&spec.impl_path, &spec.test_path) {
+        Ok(language) => language,
+        Err(unmet) => return Ok(vec![unmet]),
     };
     if language == Language::Rust {
         return of_rust(repository, base, task);
@@ -126,6 +135,16 @@ pub async fn unmet(
     let started = LanguageServer::start(language.server(&task.language_server), nothing.path()).await;
     unmet.extend(started.err().map(Unmet::NoServer));
     Ok(unmet)
+}
+
+/// The language of both files.
+fn language_of(implementation: &CratePath, tests: &CratePath) -> Result<Language, Unmet> {
+    match (Language::of(implementation), Language::of(tests)) {
+        (Some(language), Some(of_tests)) if language == of_tests => Ok(language),
+        (Some(_), Some(_)) => Err(Unmet::TwoLanguages { implementation: implementation.clone(), tests: tests.clone() }),
+        (Some(_), None) => Err(Unmet::UnknownLanguage { file: tests.clone() }),
+        (None, _) => Err(Unmet::UnknownLanguage { file: implementation.clone() }),
+    }
 }
 
 fn of_rust(repository: &Repository, base: CommitId, task: &Task) -> Result<Vec<Unmet>, RequirementsError> {
@@ -218,6 +237,24 @@ mod tests {
         for manifest in ["", "[features]\nproptest = []\n", "[dev-dependencies]\nproptest = { package = \"other\" }\n"]
         {
             assert!(!has_one_of(manifest, &OF_RUST), "{manifest}");
+        }
+    }
+
+    /// TC-25: a file that is in one of the languages is not refused for what the other file is.
+    #[test]
+    fn both_files_are_in_one_language() {
+        let said = |implementation: &str, tests: &str| {
+            let [implementation, tests] = [implementation, tests].map(|path| CratePath::new(path).unwrap());
+            language_of(&implementation, &tests).map_err(|unmet| unmet.to_string())
+        };
+        assert_eq!(said("src/lib.rs", "tests/p.rs"), Ok(Language::Rust));
+        assert_eq!(said("src/a.py", "tests/test_a.py"), Ok(Language::Python));
+        let two = "`src/lib.rs` and `tests/test_a.py` are in two languages; write `implPath` and `testPath` both with `.rs`, or \
+                   both with `.py`";
+        assert_eq!(said("src/lib.rs", "tests/test_a.py"), Err(two.to_owned()));
+        for (implementation, tests) in [("src/a.lisp", "tests/p.rs"), ("src/lib.rs", "src/a.lisp")] {
+            let refused = said(implementation, tests).unwrap_err();
+            assert!(refused.starts_with("`src/a.lisp` is neither Rust nor Python"), "{refused}");
         }
     }
 
