@@ -37,7 +37,7 @@ impl LLMHandler<hybrid::conflict> for Conflict {
         reply: Reply<ConflictResolveOutput>,
         cx: &mut Cx<'_, hybrid::conflict>,
     ) -> Route<hybrid::conflict> {
-        let (node, output) = (cx.node(), reply.output);
+        let (node, output, spec) = (cx.node(), reply.output, &cx.entry()?.clone());
         if let Some(text) = output.blocked_by() {
             return end(cx, HybridFailure::AgentBlocked { node: node.to_owned(), text: text.to_owned() });
         }
@@ -48,7 +48,11 @@ impl LLMHandler<hybrid::conflict> for Conflict {
         let violations: Vec<_> = changed
             .iter()
             .filter(|path| !state.conflicted_files.iter().any(|file| file.as_str() == path.as_str()))
-            .map(|path| PathViolation { role: Role::Conflict, path: path.clone(), territory: Territory::Outside })
+            .map(|path| PathViolation {
+                role: Role::Conflict,
+                path: path.clone(),
+                territory: Territory::of(path, spec),
+            })
             .collect();
         if !violations.is_empty() {
             return end(cx, HybridFailure::BarrierBroken { violations });

@@ -13,19 +13,19 @@ use interlocking::agents::Cost;
 use interlocking::graph::{Node, Remembers, Works};
 use interlocking::prelude::*;
 use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::{CherryPickError, Conflict};
+use interlocking::worktree::{CherryPickError, CommitId, Conflict};
 
 /// The result of picking commits.
 pub(super) enum Picked {
     /// All were picked.
     All,
-    /// One conflicts: it is the first of `remaining`, and nothing of it was applied.
+    /// One conflicts: nothing of its range was applied.
     Conflict {
         /// The files.
         files: Vec<CratePath>,
         /// Whether both sides can be shown in each of them.
         can_be_marked: bool,
-        /// The ranges that remain to be picked, that commit's range first.
+        /// The ranges that remain to be picked: the first ends with that commit.
         remaining: Vec<Commits>,
     },
 }
@@ -83,15 +83,23 @@ where
     for (number, Commits { since, until }) in ranges.iter().copied().enumerate() {
         match worktree.cherry_pick(since, until).await {
             Ok(_) => {}
-            Err(GitWorkspacesError::CherryPick(CherryPickError::Conflict { conflicts, .. })) => {
+            Err(GitWorkspacesError::CherryPick(CherryPickError::Conflict { commit, conflicts })) => {
                 let can_be_marked = conflicts.iter().all(|conflict| conflict.marked.is_some());
-                let remaining = ranges[number..].to_vec();
+                let remaining = remaining(&ranges[number..], commit);
                 return Ok(Picked::Conflict { files: paths(&conflicts), can_be_marked, remaining });
             }
             Err(error) => return Err(error),
         }
     }
     Ok(Picked::All)
+}
+
+/// These ranges, with the first divided after a commit that conflicts: what comes after that commit is not lost when
+/// the conflict is resolved.
+fn remaining(ranges: &[Commits], conflicting: CommitId) -> Vec<Commits> {
+    let divide = |range: &Commits| [Commits { until: conflicting, ..*range }, Commits { since: conflicting, ..*range }];
+    let first = ranges.iter().take(1).flat_map(divide).filter(|range| range.since != range.until);
+    first.chain(ranges.iter().skip(1).copied()).collect()
 }
 
 /// The files of conflicts.
@@ -150,4 +158,22 @@ fn what_tests_wanted(blind: &BlindResults) -> String {
 fn what_implementation_wanted(blind: &BlindResults) -> String {
     let output = &blind.implementation.output;
     format!("{} {}", output.data_repr, output.design_notes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CON-75: all commits of each side are merged, whichever of them conflicts.
+    #[test]
+    fn what_follows_a_conflict_remains() {
+        let commits = |since: u8, until: u8| {
+            let commit = |number: u8| format!("{number:040}").parse::<CommitId>().unwrap();
+            Commits { since: commit(since), until: commit(until) }
+        };
+        let ranges = [commits(1, 4), commits(1, 9)];
+        let after = |number: u8| remaining(&ranges, commits(1, number).until);
+        assert_eq!(after(2), [commits(1, 2), commits(2, 4), commits(1, 9)]);
+        assert_eq!(after(4), [commits(1, 4), commits(1, 9)]);
+    }
 }

@@ -172,7 +172,7 @@ pub struct ConflictState {
     pub tests_context: String,
     /// What the implementation side wanted, in prose.
     pub impl_context: String,
-    /// The ranges that remain to be picked once the conflicts are resolved: the commits after each first one up to the second.
+    /// The ranges that remain to be picked: the first ends with the commit that conflicts.
     #[serde(default)]
     pub remaining: Vec<Commits>,
 }

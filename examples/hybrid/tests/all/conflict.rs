@@ -71,7 +71,8 @@ async fn an_agent_resolves_what_both_have_written() {
     assert!(!stage.git(&["log", "--patch", &range]).contains("<<<<<<<"));
 }
 
-/// HY-252: remaining markers are detected, whatever the agent says; so is a change of another file.
+/// HY-252: remaining markers are detected, whatever the agent says; so is a change of another file. HY-167: before
+/// anything is committed.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_resolved_does_not_land() {
     let left = notes("<<<<<<< tests\nTested with proptest.\n=======\nBuilt on a vector.\n>>>>>>> impl");
@@ -83,8 +84,13 @@ async fn what_is_not_resolved_does_not_land() {
     assert_eq!(failure, HybridFailure::ConflictMarkers { files: vec![CHANGES.to_owned()] });
     let (_, failure) = elsewhere.assert_not_landed(&with_tests);
     let violation =
-        PathViolation { role: Role::Conflict, path: "tests/properties.rs".to_owned(), territory: Territory::Outside };
+        PathViolation { role: Role::Conflict, path: "tests/properties.rs".to_owned(), territory: Territory::Tests };
     assert_eq!(failure, HybridFailure::BarrierBroken { violations: vec![violation] });
+    for stage in [left, elsewhere] {
+        let kept = stage.archive();
+        assert!(!kept.iter().any(|(_, subject)| subject.contains("conflicts resolved")), "{kept:?}");
+        assert_eq!(stage.trace().routes().last().unwrap(), "conflict → exit");
+    }
 }
 
 /// HY-251: if no agent may resolve a conflict, the conflict is the reason of the run's end. A side that brings markers of its own is
