@@ -74,7 +74,7 @@ pub struct Hybrid {
     pub(crate) verify: LogicNode<Verify>,
 
     /// Resets the tests worktree and reports what was wrong.
-    #[node(input = TrivialTestsError, goto(tests, exit), visits = 10, memory(run: HybridMemory))]
+    #[node(input = TrivialTestsError, goto(tests), visits = 10, memory(run: HybridMemory))]
     pub(crate) tests_reject: LogicNode<TestsReject>,
 
     /// Picks both sides' commits onto the skeleton, in a fresh worktree.

@@ -62,7 +62,7 @@ fn nodes_take_and_lead_as_they_should() {
         ("blind", "Join(tests: TestsResult, implementation: ImplResult latched) → verify"),
         // HY-47, HY-48, HY-49
         ("verify", "Logic(BlindResults) → merge, tests_reject, exit"),
-        ("tests_reject", "Logic(TrivialTestsError) → tests, exit"),
+        ("tests_reject", "Logic(TrivialTestsError) → tests"),
         ("merge", "Logic(VerifiedResults) → validate, conflict, exit"),
         // HY-251
         ("conflict", "Llm(ConflictState) → validate, exit"),
@@ -98,11 +98,14 @@ fn nodes_take_and_lead_as_they_should() {
     assert_eq!(with_task.map(|row| row.name.as_str()).collect::<Vec<_>>(), ["types"]);
     for (name, prompt, output, workspace, read_only) in agents {
         let row = row(name);
-        // HY-56, TC-22: no node names a vendor's model: the agent of its role has one. CON-94: the place is a name, which the run
-        // resolves.
+        // HY-58: template, schema, directory and memory; input and targets are above. HY-56, TC-22: no node names a
+        // vendor's model: the agent of its role has one. CON-94: the place is a name, which the run resolves.
         assert_eq!(row.model, None, "{name}");
         assert_eq!((row.prompt.as_deref(), row.output.as_deref()), (Some(prompt), Some(output)), "{name}");
         assert_eq!((row.workspace.as_deref(), row.read_only), (Some(workspace), read_only), "{name}");
+        // What works beside the run has no part in its memory.
+        let memory = Some("HybridMemory").filter(|_| name != "mutation_advisory");
+        assert_eq!(row.memory.as_ref().map(|memory| memory.ty.as_str()), memory, "{name}");
     }
 }
 
