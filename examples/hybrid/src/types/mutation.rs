@@ -166,20 +166,20 @@ pub struct MutationAdversaryResult {
     #[serde(alias = "marOutput")]
     pub output: MutationAdversaryOutput,
     /// How many survivors of earlier rounds were tried again, besides those that it reports.
-    #[serde(default)]
+    #[serde(alias = "marTriedAgain", default)]
     pub tried_again: u32,
     /// The verdict on the confirmed survivors.
     #[serde(alias = "marVerdict")]
     pub verdict: TestSuiteVerdict,
     /// The agent's survivors, of earlier rounds too, that every test passed with when the program made the change and ran them.
-    #[serde(default)]
+    #[serde(alias = "marSurvivors", default)]
     pub survivors: Vec<SurvivingMutant>,
     /// Its other survivors.
-    #[serde(default)]
+    #[serde(alias = "marRefuted", default)]
     pub refuted: Vec<RefutedSurvivor>,
     /// The results of mutants of the program's own making; `None` if none were wanted. They do not decide the verdict: a mutant
     /// may behave exactly as the original, and neither an agent nor a person has reviewed these.
-    #[serde(default)]
+    #[serde(alias = "marMechanical", default)]
     pub mechanical: Option<MechanicalMutants>,
 }
 

@@ -24,32 +24,40 @@ pub struct HybridResult {
     #[serde(flatten)]
     pub verdict: Verdict,
     /// How many rounds of fixing there were.
+    #[serde(alias = "hrAttempts")]
     pub attempts: u8,
     /// The contract; empty if the run ended before there was one.
+    #[serde(alias = "hrSpec")]
     pub spec: Vec<FunctionSpec>,
     /// The recomputed coverage of the tests that were verified last; `None` if the run ended before any were.
+    #[serde(alias = "hrTestsCoverage")]
     pub tests_coverage: Option<CoverageReport>,
     /// What the fix loop learnt.
+    #[serde(alias = "hrUnderstanding")]
     pub understanding: UnderstandingState,
     /// What the type adversary found, the last time it looked.
+    #[serde(alias = "hrTypeAdversary")]
     pub type_adversary: Option<TypeAdversaryResult>,
     /// What the mutation adversary found.
+    #[serde(alias = "hrMutationAdversary")]
     pub mutation_adversary: MutationAdversary,
     /// The sources of the facts that the checks rest on.
-    #[serde(default)]
+    #[serde(alias = "hrGroundTruth", default)]
     pub ground_truth: GroundTruth,
     /// What was not checked, because the task's files are not read as syntax.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(alias = "hrUnchecked", default, skip_serializing_if = "Vec::is_empty")]
     pub unchecked: Vec<Unchecked>,
     /// What is left to do.
-    #[serde(default)]
+    #[serde(alias = "hrWorkItems", default)]
     pub work_items: Vec<WorkItem>,
     /// The merged code, the last repair included; what was landed, if the run succeeded. `None` if the run ended before there was any.
-    #[serde(default, with = "commit_text::option")]
+    #[serde(alias = "hrMergeCommit", default, with = "commit_text::option")]
     pub merge_commit: Option<CommitId>,
     /// The account of the run.
+    #[serde(alias = "hrWitness")]
     pub witness: WitnessReport,
     /// What every agent call of the run cost, failed ones included.
+    #[serde(alias = "hrTotalCost")]
     pub total_cost: Cost,
 }
 
@@ -86,8 +94,11 @@ pub enum MutationAdversary {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct WireVerdict {
+    #[serde(alias = "hrSuccess")]
     success: bool,
+    #[serde(alias = "hrLattice")]
     lattice: LatticeReport,
+    #[serde(alias = "hrFailure")]
     failure: Option<HybridFailure>,
 }
 

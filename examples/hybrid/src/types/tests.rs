@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// Checks that the canonical form is written unchanged, and that the form with prefixes is read as the same value.
+/// Checks that the canonical form is written unchanged, and that the form with the prefix of HY-70 is read as the same
+/// value.
 #[track_caller]
 fn check<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(prefix: &str, canonical: Value) {
     let parsed: T = serde_json::from_value(canonical.clone()).expect("the canonical form parses");

@@ -62,7 +62,7 @@ fn the_result_is_data() {
         json!({"FunctionsNotImplemented": {"functions": ["push"]}}),
     ];
     for failure in failures {
-        check::<HybridResult>("", result(failure.is_null(), &lattice(&[]), &failure));
+        check::<HybridResult>("hr", result(failure.is_null(), &lattice(&[]), &failure));
     }
 }
 
@@ -72,6 +72,7 @@ fn echoes_are_names_only() {
     for good in ["push", "BoundedStack::push", "prop_push_pop", "r#type"] {
         assert!(Identifier::new(good).is_ok(), "{good}");
     }
+    check::<EchoChannel>("ec", json!({"fromImpl": ["push"], "fromTests": ["prop_push_pop"]}));
     let long = "a".repeat(129);
     for bad in ["", "a b", "push()", "::push", "push::", "fn", "1st", "a-b", "a\nb", "a:b", long.as_str()] {
         assert!(Identifier::new(bad).is_err(), "{bad:?}");

@@ -69,6 +69,17 @@ fn states_have_one_form() {
     );
     let validated = json!({"mergedState": merged, "testsPassed": 7});
     check::<ValidatedState>("vs", validated.clone());
+    let (output, mechanical) = (
+        json!({"mutantsTried": 9, "survivors": [survivor()], "analysis": "a"}),
+        json!({"tried": 2, "caught": 2, "survivors": []}),
+    );
+    let refuted = json!([{"function": "push", "description": "d", "reason": "r"}]);
+    // HY-130
+    check::<MutationAdversaryResult>(
+        "mar",
+        json!({"output": output, "triedAgain": 1, "verdict": "TestSuiteHasGaps", "survivors": [survivor()], "refuted": refuted,
+        "mechanical": mechanical}),
+    );
     // HY-145
     check::<MutationFixInput>(
         "",
