@@ -1,11 +1,13 @@
 //! Agents that change files of others, or make false claims: nothing of it is committed, and nothing lands.
 
 use crate::agent_script::AgentScript;
+use crate::mutation::{report, survivor};
 use crate::stage::{Stage, check};
 use crate::watched::Until;
 use hybrid::demo::Scenario;
 use hybrid::paths::{PathViolation, Role, Territory};
 use hybrid::types::{Check, HybridFailure};
+use interlocking::toolchain::CommandLine;
 
 fn broken(role: Role, path: &str, territory: Territory) -> HybridFailure {
     HybridFailure::BarrierBroken { violations: vec![PathViolation { role, path: path.to_owned(), territory }] }
@@ -26,6 +28,8 @@ async fn the_implementation_may_not_touch_the_tests() {
     let (_, failure) = stage.assert_not_landed(&ended);
     assert_eq!(failure, broken(Role::Implementation, "tests/properties.rs", Territory::Tests));
     assert!(stage.trace().was_cancelled("tests", 1));
+    // HY-167: the files are looked at before anything is committed, and before the handler routes. The same below.
+    assert_eq!(stage.trace().routes().last().unwrap(), "implementation → exit");
     assert!(has_commit(&stage, "skeleton:") && !has_commit(&stage, "impl:"), "{:?}", stage.archive());
 }
 
@@ -47,6 +51,7 @@ async fn the_tests_may_not_touch_the_implementation() {
         let (_, failure) = stage.assert_not_landed(&ended);
         assert_eq!(failure, broken(Role::Tests, "src/lib.rs", Territory::Implementation));
         assert!(stage.trace().was_cancelled("implementation", 1));
+        // HY-167
         assert!(!has_commit(&stage, "tests:"), "{:?}", stage.archive());
     }
 }
@@ -62,8 +67,28 @@ async fn the_fix_may_not_touch_the_tests() {
     let (result, failure) = stage.assert_not_landed(&ended);
     assert_eq!(failure, broken(Role::Fix, "tests/properties.rs", Territory::Tests));
     assert!(!check(&result, Check::MergedTestsPass).0);
+    // HY-167
     assert!(has_commit(&stage, "merge:") && !has_commit(&stage, "fix:"), "{:?}", stage.archive());
     assert!(result.tests_coverage.is_some(), "what was known until then is in the result");
+}
+
+/// HY-250, HY-259: strengthening changes the tests, and nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn strengthening_may_not_touch_the_implementation() {
+    let happy = AgentScript::of(Scenario::Happy);
+    let implementation = happy.turn("impl").file().clone();
+    let mut stronger = happy.turn("tests").asked("# Strengthen the tests");
+    stronger.write("src/lib.rs", &implementation);
+    let lost = survivor("BoundaryMutation", "Err(Full(value))", "Err(Full(0))");
+    let script = happy.with("mutation", |turn| turn.answer = report(9, &[lost])).then(stronger);
+    let mut stage = Stage::quick(script).await;
+    stage.task.spec.strictness.mutation_blocking = true;
+    // A mutant counts only if it is compiled.
+    stage.task.toolchain.build_command = CommandLine::new("sh", &["-c", "! grep -q compile_error src/lib.rs"]);
+    let ended = stage.run().await;
+    let (_, failure) = stage.assert_not_landed(&ended);
+    assert_eq!(failure, broken(Role::Tests, "src/lib.rs", Territory::Implementation));
+    assert_eq!(stage.trace().routes().last().unwrap(), "mutation_fix → exit");
 }
 
 /// HY-150, HY-28, CON-80: the build is run again, before anything is committed. HY-260.

@@ -65,7 +65,8 @@ async fn survivors_that_do_not_block_are_reported() {
     stage.task.mechanical_mutants = 4;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
-    // A survivor is a claim: one of the two survived when it was tried, and the other was caught.
+    // HY-167: a survivor is a claim, which is tried before anything follows from it: one of the two survived, and the
+    // other was caught.
     let found = found(&result);
     assert_eq!((found.output.survivors.len(), found.survivors.len()), (2, 1));
     let expected = RefutedSurvivor {
@@ -89,11 +90,13 @@ async fn survivors_that_do_not_block_are_reported() {
     let suggestion = "Add the property `prop_refused_value_comes_back` for `BoundedStack::push`: push(v) on a full stack = Err(Full(v))";
     assert!(result.witness.suggestions.iter().any(|it| it == suggestion), "{:?}", result.witness.suggestions);
 
-    // HY-164: the adversary is told which functions there are. HY-166: the result names the source of that list.
+    // HY-164: the adversary is told which functions there are, and of nothing else. HY-166: the result names the source
+    // of that list.
     let call = stage.calls_of("mutation").remove(0);
-    assert!(call.prompt.contains("- `BoundedStack::push`\n- `BoundedStack::pop`\n"), "{}", call.prompt);
     let told_by = result.ground_truth.mutation_targets.unwrap();
-    assert!(told_by.starts_with("the syntax alone, because ") && call.prompt.contains(&told_by), "{told_by}");
+    let all = ["with_capacity", "push", "pop", "peek", "height"].map(|name| format!("- `BoundedStack::{name}`\n"));
+    let listed = format!("The functions of the implementation, by {told_by}:\n\n{}\n## ", all.concat());
+    assert!(told_by.starts_with("the syntax alone, because ") && call.prompt.contains(&listed), "{}", call.prompt);
     // It reads the merged code, in a place of its own.
     assert!(call.workspace.ends_with("r1/mutation-review"));
     assert!(
@@ -169,7 +172,7 @@ async fn tests_are_strengthened_until_nothing_survives() {
 }
 
 /// HY-74, HY-186: a mutant that has survived is tried again in each later round, even if the adversary of that round does not
-/// report it. HY-186, CON-69: the rounds have a budget; the remaining survivors are the reason for the end.
+/// report it. HY-186, HY-250, CON-69: the rounds have a budget; the remaining survivors are the reason for the end.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_survivor_that_nobody_reports_again_is_tried_again() {
     let script = script("BoundaryMutation");
