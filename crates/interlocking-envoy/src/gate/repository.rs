@@ -148,13 +148,22 @@ impl VariantsGate {
         Ok(self.decisions()?.completion(feature_branch, number))
     }
 
-    /// The branch of a prompt's worktree, which may have been archived.
+    /// The branch of a prompt's worktree; if there is none, the one that was archived.
     fn branch_of(&self, prompt: &Prompt) -> Result<BranchName, GateError> {
         let looked_for = prompt.worktree_branches();
+        let mut names = Vec::new();
         for name in &looked_for {
             let branch = BranchName::new(name)?;
-            let is_there = self.repository.branch_head(&branch)?.is_some();
-            if is_there || self.repository.branch_head(&archived(&branch)?)?.is_some() {
+            names.push((branch.clone(), archived(&branch)?));
+        }
+        // An earlier attempt may have been archived under the one name before the next began under the other.
+        for (branch, _) in &names {
+            if self.repository.branch_head(branch)?.is_some() {
+                return Ok(branch.clone());
+            }
+        }
+        for (branch, archived) in names {
+            if self.repository.branch_head(&archived)?.is_some() {
                 return Ok(branch);
             }
         }

@@ -240,6 +240,23 @@ fn a_discarded_prompt_that_is_brought_back_can_be_decided_again() {
     assert_eq!(decisions.of("tides", 3, "A".parse().unwrap()).unwrap().variant_solution, Decision::Main);
 }
 
+/// ENV-74: an earlier attempt was archived under the name that prompts had before the feature had a branch. The
+/// decision is on the branch that is there.
+#[test]
+fn a_decision_is_on_the_branch_that_is_there() {
+    let place = Place::with_variants(&["A", "B"]);
+    for variant in ["A", "B"] {
+        place.git(&["branch", &format!("archive/tides/implementation-3-{variant}"), "main"]);
+    }
+    place.record("A", Decision::Discard).unwrap();
+    place.record("B", Decision::Main).unwrap();
+    assert!(!place.worktree("A").exists() && place.worktree("B").exists());
+    let archived = ["tides-prompts/implementation-3-A", "tides/implementation-3-A", "tides/implementation-3-B"];
+    let archived = archived.map(|name| format!("archive/{name}"));
+    let others = ["main", "tides", "tides-prompts/implementation-3-B"].map(str::to_owned);
+    assert_eq!(place.branches(), [&archived[..], &others].concat());
+}
+
 /// ENV-74, ENV-75: an archived branch cannot be merged, also where no decision about it is stored.
 #[test]
 fn a_prompt_whose_branch_is_archived_can_only_be_discarded() {
