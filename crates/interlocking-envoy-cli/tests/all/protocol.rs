@@ -3,7 +3,7 @@
 use crate::support::Project;
 use expect_test::{expect, expect_file};
 
-/// ENV-16: the four protocols, and the project's files. ENV-92: all steps of `implementation`, in order.
+/// ENV-16: the four protocols, and the project's files.
 #[test]
 fn a_protocol_is_asked_for_by_name() {
     let project = Project::with_protocols(&[("ours", "name: ours\nsteps:\n  1: Do it\n")]);
@@ -67,11 +67,13 @@ fn the_page_of_a_protocol() {
     );
 }
 
-/// ENV-93: `debugging` on `implementation`. ENV-96: `bug-discovery` on `discovery`. The same golden files as the library's.
+/// ENV-92: all steps of `implementation`, in order. ENV-93: `debugging` on `implementation`. ENV-96: `bug-discovery` on
+/// `discovery`. The same golden files as the library's.
 #[test]
-fn extensions_are_printed_resolved() {
+fn protocols_are_printed_resolved() {
     let project = Project::new();
     let printed = |name: &str| project.call(&["protocol", name]).stdout;
+    expect_file!["../../../interlocking-envoy/tests/golden/implementation.txt"].assert_eq(&printed("implementation"));
     expect_file!["../../../interlocking-envoy/tests/golden/debugging.txt"].assert_eq(&printed("debugging"));
     expect_file!["../../../interlocking-envoy/tests/golden/discovery.txt"].assert_eq(&printed("discovery"));
     expect_file!["../../../interlocking-envoy/tests/golden/bug-discovery.txt"].assert_eq(&printed("bug-discovery"));

@@ -10,6 +10,7 @@ fn page(files: &[(&str, &str)], words: &[&str]) -> String {
 }
 
 /// ENV-20: success is 0, and diagnostics go to standard error only. ENV-30: another name in the file is a warning.
+/// ENV-100: so is a reference to a step that there is not.
 #[test]
 fn warnings_go_to_standard_error() {
     let project = Project::with_protocols(&[("x", "name: y\nsteps:\n  1: as in step 9\n")]);
