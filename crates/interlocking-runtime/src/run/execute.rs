@@ -12,7 +12,7 @@ use crate::run::release::release_workspaces;
 use crate::run::report::report;
 use crate::run::settings::Settings;
 use crate::run::start_error::StartError;
-use crate::tree::end_children::end_children;
+use crate::tree::end_children::end_remaining_children;
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::Graph;
 use std::pin::Pin;
@@ -123,10 +123,8 @@ async fn release(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyVal
     if let Some(journal) = &settings.journal
         && has_ended
         && shared.net().features().maps
-        && let Err(error) = end_children(&**journal, settings.tree(), run).await
     {
-        // The run's own end is recorded, so its outcome does not change.
-        tracing::warn!(%run, %error, "the end of a child run could not be recorded");
+        end_remaining_children(&**journal, settings.tree(), run).await;
     }
     release_workspaces(settings, &report.outcome).await;
     drop(executor);

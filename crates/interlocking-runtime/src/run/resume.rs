@@ -25,6 +25,7 @@ use crate::run::report::visits;
 use crate::run::settings::Settings;
 use crate::run::start_error::StartError;
 use crate::run::table_change;
+use crate::tree::end_children::end_remaining_children;
 use interlocking_agents::Ledger;
 use interlocking_core::context::NewItem;
 use interlocking_core::failure::Failure;
@@ -67,7 +68,11 @@ pub(crate) async fn resume(
             post(&*journal, &run, &by, &messages).await?;
         }
         let report = ended(&run, replayed, &reader, settings.ledger())?;
-        // The process that ended the run may have been killed before it released the workspaces.
+        // Or before it recorded the end of the children that were left.
+        if net.features().maps {
+            end_remaining_children(&*journal, settings.tree(), &run).await;
+        }
+        // Or before it released the workspaces.
         release_workspaces(&settings, &report.outcome).await;
         return Ok(Resumed::Ended(Box::new(report)));
     }

@@ -6,8 +6,15 @@ use crate::tree::Tree;
 use interlocking_core::run_id::RunId;
 use std::pin::Pin;
 
+/// Records the end of the children of a run whose own end is recorded, and so its outcome does not change if theirs cannot be.
+pub(crate) async fn end_remaining_children(journal: &dyn Journal, tree: &Tree, parent: &RunId) {
+    if let Err(error) = end_children(journal, tree, parent).await {
+        tracing::warn!(run = %parent, %error, "the end of a child run could not be recorded");
+    }
+}
+
 /// Records the end of the children of a run that has ended (those that its map nodes stopped), and of their children (rule 15).
-pub(crate) async fn end_children(journal: &dyn Journal, tree: &Tree, parent: &RunId) -> Result<(), JournalError> {
+async fn end_children(journal: &dyn Journal, tree: &Tree, parent: &RunId) -> Result<(), JournalError> {
     for child in journal.children(parent).await? {
         if child.ended.is_none() {
             end_child(journal, tree, &child.run).await?;
