@@ -98,7 +98,9 @@ fn watch<'run, const LEVEL: usize>(
         Some(9) => watch_in::<LEVEL, 9>(world, seen, entered),
         Some(10) => watch_in::<LEVEL, 10>(world, seen, entered),
         Some(11) => watch_in::<LEVEL, 11>(world, seen, entered),
-        _ => unreachable!("an observer has a memory, and no table as many groups"),
+        Some(12) => watch_in::<LEVEL, 12>(world, seen, entered),
+        Some(13) => watch_in::<LEVEL, 13>(world, seen, entered),
+        _ => unreachable!("an observer has a memory, and no table has more groups than nodes"),
     }
 }
 

@@ -114,7 +114,7 @@ fn every_seed_ends_as_it_must() {
     let one_in: u8 = sample::one_in(3);
     let usual = SEEDS / u64::from(one_in);
     let seeds = number("SIMULATION_SEEDS").unwrap_or(usual);
-    let (counts, failed) = all(seeds);
+    let (counts, failed) = all(seeds, simulate);
     println!("{counts}");
     let failed: String =
         failed.iter().map(|(seed, why)| format!("seed {seed}: {why}\n{}\n", replay_command(*seed))).collect();
@@ -153,12 +153,15 @@ enum Now {
 }
 
 /// The counts of all seeds, and the failed seeds with the reason.
-fn all(seeds: u64) -> (Counts, BTreeMap<u64, String>) {
+pub(crate) fn all<S>(seeds: u64, simulate: S) -> (Counts, BTreeMap<u64, String>)
+where
+    S: Fn(u64) -> (Played, Result<(), String>) + Send + Sync + 'static,
+{
     let (sender, receiver) = channel();
-    let next = Arc::new(AtomicU64::new(0));
+    let (next, simulate) = (Arc::new(AtomicU64::new(0)), Arc::new(simulate));
     for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-        let (sender, next) = (sender.clone(), next.clone());
-        thread::spawn(move || work(seeds, &next, &sender));
+        let (sender, next, simulate) = (sender.clone(), next.clone(), simulate.clone());
+        thread::spawn(move || work(seeds, &next, &sender, &*simulate));
     }
     drop(sender);
     let (mut counts, mut failed, mut under_way) = (Counts::default(), BTreeMap::new(), BTreeSet::new());
@@ -186,7 +189,7 @@ fn all(seeds: u64) -> (Counts, BTreeMap<u64, String>) {
 }
 
 /// Simulates seeds until there are no more, or the receiver is gone.
-fn work(seeds: u64, next: &AtomicU64, sender: &Sender<Now>) {
+fn work(seeds: u64, next: &AtomicU64, sender: &Sender<Now>, simulate: &dyn Fn(u64) -> (Played, Result<(), String>)) {
     loop {
         let seed = next.fetch_add(1, Ordering::Relaxed);
         if seed >= seeds || sender.send(Now::Begins(seed)).is_err() {

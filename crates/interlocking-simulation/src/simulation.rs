@@ -5,7 +5,7 @@ use crate::counts::Counts;
 use crate::graph::set_nets;
 use crate::history;
 use crate::plan::{Way, Weather};
-use crate::tables::tables;
+use crate::tables::{NODES, tables};
 use crate::world::World;
 use interlocking_core::net::Net;
 use interlocking_core::table::Table;
@@ -41,8 +41,9 @@ pub fn simulate(seed: u64) -> (Played, Result<(), String>) {
 ///
 /// # Panics
 ///
-/// If a table does not compile to a net.
+/// If a table has more nodes, or does not compile to a net.
 pub fn simulate_tables(seed: u64, tables: [Table; 2]) -> (Played, Result<(), String>) {
+    assert!(tables.iter().all(|table| table.nodes.len() <= NODES), "there are markers for {NODES} nodes");
     let nets = tables.map(|table| &*Box::leak(Box::new(Net::new(table).expect("it was one before"))));
     set_nets(nets);
     let mut played = Played::default();

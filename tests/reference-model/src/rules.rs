@@ -233,35 +233,13 @@ impl Rules {
             owned.push((first..places.len()).fold(0, |set, place| set | 1 << place));
         }
         assert!(places.len() < EXIT && table.nodes.len() <= 128, "too large for these bit sets");
-        let mut counters = 0;
-        let mut bound = |limit: Option<u32>| {
-            let limit = u64::from(limit?);
-            assert!(budgets == Budgets::OneBit || limit < 15, "a counter has four bits");
-            counters += 1;
-            Some(Bound { limit, counter: 4 * (counters - 1) })
-        };
-        let visits: Vec<_> = table
-            .nodes
-            .iter()
-            .map(|row| match row.visits {
-                Some(Visits::AtMost(limit)) => bound(Some(limit)),
-                _ => None,
-            })
-            .collect();
-        assert!(counters <= 16, "too many bounded nodes");
-        let mut counters = 0;
-        let mut bound = |limit: Option<u32>| {
-            counters += 1;
-            Some(Bound { limit: u64::from(limit?), counter: 4 * (counters - 1) })
-        };
         let resolve = Resolve { table, places: &places };
-        let mut edges = 0;
+        let (mut visits, mut attempts, mut edges) = (0, 0, 0);
         let nodes = table
             .nodes
             .iter()
-            .zip(visits)
             .zip(&owned)
-            .map(|((row, visits), &places)| Node {
+            .map(|(row, &places)| Node {
                 name: row.name.clone(),
                 kind: row.kind,
                 places,
@@ -275,11 +253,14 @@ impl Rules {
                     Quorum::AtLeast(values) => (values, resolve.region(&row.cancels) & !places),
                     Quorum::Enough => unreachable!("a join's quorum is a number"),
                 }),
-                visits,
-                attempts: if row.attempts.is_some() { bound(row.attempts) } else { None },
+                visits: match row.visits {
+                    Some(Visits::AtMost(limit)) => Some(bound(limit, budgets, &mut visits)),
+                    _ => None,
+                },
+                attempts: row.attempts.map(|limit| bound(limit, budgets, &mut attempts)),
             })
             .collect();
-        assert!(counters <= 16 && edges <= 16, "too many bounded nodes or edges");
+        assert!(visits.max(attempts).max(edges) <= 16, "too many bounded nodes or edges");
         let waits = |row: &NodeRow| {
             matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human) && row.exclusive.is_none()
         };
@@ -345,7 +326,7 @@ impl Rules {
         // A message is handled once nothing runs except nodes that wait for others. (A node beyond a bound only leaves by its
         // route.)
         for (node, row) in self.nodes.iter().enumerate().filter(|(_, row)| row.kind == NodeKind::Event) {
-            if state.running & !self.waiting != 0 || state.exhausted != 0 {
+            if self.busy(state) != 0 {
                 break;
             }
             let (handled, exhausted) = self.entries(state, node);
@@ -371,6 +352,11 @@ impl Rules {
     /// Whether only events can move the run.
     pub fn is_stuck(&self, state: &State) -> bool {
         (0..self.nodes.len()).all(|node| state.running >> node & 1 == 0 && !self.is_due(state, node))
+    }
+
+    /// The running nodes that keep messages waiting.
+    pub fn busy(&self, state: &State) -> Set {
+        state.running & !self.waiting | state.exhausted
     }
 
     /// Whether a node's handler is at work.
@@ -643,9 +629,7 @@ fn budgeted(resolve: &Resolve<'_>, row: &NodeRow, budgets: Budgets, edges: &mut 
     let mut route = row.goto.len() + usize::from(row.fork.is_some()) + own;
     for (goto, way) in row.goto.iter().zip(&mut ways) {
         let Some(times) = goto.times else { continue };
-        assert!(budgets == Budgets::OneBit || times < 15, "a counter has four bits");
-        way.times = Some(Bound { limit: times.into(), counter: 4 * *edges });
-        *edges += 1;
+        way.times = Some(bound(times, budgets, edges));
         way.instead = goto.exhausted.as_ref().map(|goto| Box::new(resolve.route(row, goto, route)));
         route += usize::from(goto.exhausted.is_some());
     }
@@ -655,6 +639,13 @@ fn budgeted(resolve: &Resolve<'_>, row: &NodeRow, budgets: Budgets, edges: &mut 
         (way.times, way.instead) = (gotos[way.alternative].times, gotos[way.alternative].instead.clone());
     }
     ways
+}
+
+/// A budget with the next of the counters, of which `counters` are in use.
+fn bound(limit: u32, budgets: Budgets, counters: &mut u32) -> Bound {
+    assert!(budgets == Budgets::OneBit || limit < 15, "a counter has four bits");
+    *counters += 1;
+    Bound { limit: limit.into(), counter: 4 * (*counters - 1) }
 }
 
 fn turns(mut turn: u64) -> Vec<usize> {
