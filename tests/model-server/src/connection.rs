@@ -37,6 +37,11 @@ pub(crate) async fn answer(state: Arc<State>, incoming: hyper::Request<Incoming>
             return Ok(reply(400, &[], &dialect.error(400, &text)));
         }
     };
+    if dialect.streams_a_list(&path) {
+        let text = "without `alt=sse` the stream would be a list, which this server does not send";
+        state.note(format!("{} {path}: {text}", head.method));
+        return Ok(reply(400, &[], &dialect.error(400, text)));
+    }
     let request = state.numbered(|number| Request::new(number, dialect, path, headers.collect(), body));
     let reaction = state.react(request.clone());
     tokio::time::sleep(reaction.delay).await;
@@ -54,8 +59,8 @@ fn respond(request: &Request, reaction: Reaction) -> io::Result<Response<Body>> 
         Answer::Status { status, headers, message, raw: None } => {
             Ok(reply(*status, headers, &request.dialect.error(*status, message)))
         }
-        Answer::Message { blocks, usage, cut } => {
-            let speech = Speech { request, blocks, usage: *usage, cut: *cut };
+        Answer::Message { blocks, usage, end } => {
+            let speech = Speech { request, blocks, usage: *usage, end };
             let (content_type, pieces) = if request.streams() {
                 let garbled = |index| reaction.fault == Some(Fault::Garble(index));
                 let events = request.dialect.events(&speech);

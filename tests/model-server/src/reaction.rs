@@ -17,11 +17,25 @@ pub struct Reaction {
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
     /// A message of the model, in the request's dialect.
-    Message { blocks: Vec<Block>, usage: Usage, cut: bool },
+    Message { blocks: Vec<Block>, usage: Usage, end: End },
     /// A status. The body has the form of the dialect's errors, or is given raw.
     Status { status: u16, headers: Vec<(String, String)>, message: String, raw: Option<(String, Vec<u8>)> },
     /// The connection ends without an answer.
     Hangup,
+}
+
+/// Why a message of the model ends.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It is complete.
+    #[default]
+    Complete,
+    /// It reached the limit of its length.
+    Cut,
+    /// The provider blocks the prompt or the answer.
+    Blocked,
+    /// This reason, in the words of the dialect.
+    Named(String),
 }
 
 /// A fault while the answer is sent.
@@ -94,12 +108,17 @@ impl Reaction {
     /// The model answers with a message of these pieces.
     pub fn blocks(blocks: impl IntoIterator<Item = Block>) -> Self {
         let blocks = blocks.into_iter().collect();
-        Self::from(Answer::Message { blocks, usage: Usage::default(), cut: false })
+        Self::from(Answer::Message { blocks, usage: Usage::default(), end: End::Complete })
     }
 
     /// An HTTP status with an error in the form of the dialect.
     pub fn status(status: u16, message: impl Into<String>) -> Self {
         Self::from(Answer::Status { status, headers: Vec::new(), message: message.into(), raw: None })
+    }
+
+    /// The provider blocks the prompt: there is no answer, and the reason is given in the form of the dialect.
+    pub fn blocked() -> Self {
+        Self::blocks([]).ending(End::Blocked)
     }
 
     /// This body, unchanged, with status 200.
@@ -137,9 +156,20 @@ impl Reaction {
 
     /// The message, marked as cut off at the limit of its length.
     #[must_use]
-    pub fn cut_off(mut self) -> Self {
-        if let Answer::Message { cut, .. } = &mut self.answer {
-            *cut = true;
+    pub fn cut_off(self) -> Self {
+        self.ending(End::Cut)
+    }
+
+    /// The message, with this reason for its end in the words of the dialect, such as `MALFORMED_FUNCTION_CALL`.
+    /// OpenAI Responses has no such reasons, and its message stays as it is.
+    #[must_use]
+    pub fn finished(self, reason: impl Into<String>) -> Self {
+        self.ending(End::Named(reason.into()))
+    }
+
+    fn ending(mut self, new: End) -> Self {
+        if let Answer::Message { end, .. } = &mut self.answer {
+            *end = new;
         }
         self
     }

@@ -159,6 +159,26 @@ async fn an_answer_that_was_cut_off_says_by_what() {
     }
 }
 
+#[tokio::test]
+async fn a_blocked_prompt_is_refused() {
+    for provider in PROVIDERS {
+        let error = failed(provider, Reaction::blocked()).await;
+        let is_refused = matches!(&*error.kind, AgentErrorKind::Refused { reason } if reason.contains("no answer"));
+        assert!(is_refused, "{provider}: {error}");
+        assert_eq!(error.disposition(), Disposition::GiveUp, "{provider}");
+    }
+}
+
+/// Gemini ends an answer in good order although the call in it cannot be read.
+#[tokio::test]
+async fn an_answer_whose_call_is_malformed_is_asked_for_again() {
+    for reason in ["MALFORMED_FUNCTION_CALL", "OTHER"] {
+        let error = failed(HttpProvider::Gemini, Reaction::blocks([]).finished(reason)).await;
+        assert!(error.to_string().contains(reason), "{error}");
+        assert!(matches!(error.disposition(), Disposition::ResumeSession { .. }), "{error:?}");
+    }
+}
+
 /// Errors that arrive after the answer has begun.
 #[tokio::test]
 async fn an_error_in_mid_stream_is_understood() {

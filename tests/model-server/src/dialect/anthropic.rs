@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::form::{Event, STRUCTURED_OUTPUT, Speech, pieces};
+use super::form::{Event, STRUCTURED_OUTPUT, Speech, fragments, pieces};
 use super::reading::Reading;
 use crate::message::{Message, Part, Role, string, text_of};
-use crate::reaction::{Block, Usage};
+use crate::reaction::{Block, End, Usage};
 
 pub(super) fn read(body: &Value) -> Reading {
     // Messages that the program puts into the conversation on its own, such as its working directory,
@@ -73,7 +73,11 @@ pub(super) fn events(speech: &Speech<'_>) -> Vec<Event> {
             Event::named(name, &data)
         };
         events.push(named("content_block_start", json!({ "content_block": start })));
-        for piece in pieces(&deltas) {
+        let deltas: Vec<_> = match block {
+            Block::Tool { .. } => fragments(&deltas).collect(),
+            _ => pieces(&deltas).collect(),
+        };
+        for piece in deltas {
             let (kind, key) = field;
             events.push(named("content_block_delta", json!({ "delta": { "type": kind, key: piece } })));
         }
@@ -120,13 +124,13 @@ fn envelope(speech: &Speech<'_>) -> Value {
     })
 }
 
-fn stop_reason(speech: &Speech<'_>) -> &'static str {
-    if speech.cut {
-        "max_tokens"
-    } else if speech.calls_a_tool() {
-        "tool_use"
-    } else {
-        "end_turn"
+fn stop_reason<'a>(speech: &Speech<'a>) -> &'a str {
+    match speech.end {
+        End::Cut => "max_tokens",
+        End::Blocked => "refusal",
+        End::Named(reason) => reason,
+        End::Complete if speech.calls_a_tool() => "tool_use",
+        End::Complete => "end_turn",
     }
 }
 

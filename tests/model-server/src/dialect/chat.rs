@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::form::{Event, Speech, joined, pieces};
+use super::form::{Event, Speech, fragments, joined, pieces};
 use super::reading::Reading;
 use crate::message::{Message, Part, Role, string, text_of};
-use crate::reaction::Block;
+use crate::reaction::{Block, End};
 
 pub(super) fn read(body: &Value) -> Reading {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -57,6 +57,7 @@ pub(super) fn events(speech: &Speech<'_>) -> Vec<Event> {
         }))
     };
     let mut events = vec![chunk(json!({ "role": "assistant", "content": "" }), Value::Null)];
+    let mut calls = 0;
     for (index, block) in speech.blocks().iter().enumerate() {
         match block {
             Block::Text(text) => {
@@ -64,8 +65,14 @@ pub(super) fn events(speech: &Speech<'_>) -> Vec<Event> {
             }
             Block::Thinking(text) => events.push(chunk(json!({ "reasoning_content": text }), Value::Null)),
             Block::Tool { name, input } => {
-                let call = call(speech, index, name, input);
-                events.push(chunk(json!({ "tool_calls": [call] }), Value::Null));
+                // The first piece has the id and the name, and all have the number among the calls.
+                let mut begun = call(speech, index, name, "");
+                begun["index"] = json!(calls);
+                events.push(chunk(json!({ "tool_calls": [begun] }), Value::Null));
+                let fragment = |text: &str| json!({ "index": calls, "function": { "arguments": text } });
+                let fragments: Vec<_> = fragments(&input.to_string()).map(fragment).collect();
+                events.extend(fragments.into_iter().map(|it| chunk(json!({ "tool_calls": [it] }), Value::Null)));
+                calls += 1;
             }
             Block::Output(_) => {}
         }
@@ -95,7 +102,7 @@ pub(super) fn whole(speech: &Speech<'_>) -> Value {
         .iter()
         .enumerate()
         .filter_map(|(index, block)| match block {
-            Block::Tool { name, input } => Some(call(speech, index, name, input)),
+            Block::Tool { name, input } => Some(call(speech, index, name, &input.to_string())),
             _ => None,
         })
         .collect();
@@ -114,18 +121,18 @@ pub(super) fn whole(speech: &Speech<'_>) -> Value {
     })
 }
 
-fn call(speech: &Speech<'_>, index: usize, name: &str, input: &Value) -> Value {
-    let function = json!({ "name": name, "arguments": input.to_string() });
-    json!({ "index": index, "id": speech.id("call", index), "type": "function", "function": function })
+fn call(speech: &Speech<'_>, index: usize, name: &str, arguments: &str) -> Value {
+    let function = json!({ "name": name, "arguments": arguments });
+    json!({ "id": speech.id("call", index), "type": "function", "function": function })
 }
 
-fn finish_reason(speech: &Speech<'_>) -> &'static str {
-    if speech.cut {
-        "length"
-    } else if speech.calls_a_tool() {
-        "tool_calls"
-    } else {
-        "stop"
+fn finish_reason<'a>(speech: &Speech<'a>) -> &'a str {
+    match speech.end {
+        End::Cut => "length",
+        End::Blocked => "content_filter",
+        End::Named(reason) => reason,
+        End::Complete if speech.calls_a_tool() => "tool_calls",
+        End::Complete => "stop",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::reaction::{Block, Usage};
+use crate::reaction::{Block, End, Usage};
 use crate::request::Request;
 
 /// An answer that is to be encoded in a dialect.
@@ -10,8 +10,8 @@ pub(crate) struct Speech<'a> {
     pub(crate) request: &'a Request,
     pub(crate) blocks: &'a [Block],
     pub(crate) usage: Usage,
-    /// Whether the answer reached the limit of its length.
-    pub(crate) cut: bool,
+    /// Why the answer ends.
+    pub(crate) end: &'a End,
 }
 
 /// One server-sent event.
@@ -68,6 +68,12 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
         rest = left;
         Some(piece)
     })
+}
+
+/// The fragments in which the arguments of a call are streamed: at least two, if there is more than one character.
+pub(super) fn fragments(arguments: &str) -> impl Iterator<Item = &str> {
+    let (first, second) = arguments.split_at(arguments.floor_char_boundary(arguments.len() / 2));
+    pieces(first).chain(pieces(second))
 }
 
 /// Joins texts with line breaks; empty ones are left out.

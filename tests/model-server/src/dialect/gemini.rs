@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::form::{Event, Speech, pieces};
 use super::reading::Reading;
 use crate::message::{Message, Part, Role, string, text_of};
-use crate::reaction::Block;
+use crate::reaction::{Block, End};
 
 pub(super) fn read(path: &str, body: &Value) -> Reading {
     let path = path.split('?').next().unwrap_or_default();
@@ -42,7 +42,15 @@ fn part(value: &Value) -> Option<Part> {
     Some(Part::Result { id: string(response, "id"), text })
 }
 
+pub(super) fn streams_a_list(path: &str) -> bool {
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    path.ends_with(":streamGenerateContent") && query.split('&').all(|parameter| parameter != "alt=sse")
+}
+
 pub(super) fn events(speech: &Speech<'_>) -> Vec<Event> {
+    if *speech.end == End::Blocked {
+        return vec![Event::of(&blocked(speech))];
+    }
     let mut parts = Vec::new();
     for (index, block) in speech.blocks().iter().enumerate() {
         match block {
@@ -63,6 +71,9 @@ pub(super) fn events(speech: &Speech<'_>) -> Vec<Event> {
 }
 
 pub(super) fn whole(speech: &Speech<'_>) -> Value {
+    if *speech.end == End::Blocked {
+        return blocked(speech);
+    }
     let blocks = speech.blocks();
     let parts: Vec<_> = blocks.iter().enumerate().map(|(index, block)| part_of(speech, index, block)).collect();
     let content = json!({ "role": "model", "parts": parts });
@@ -80,6 +91,14 @@ fn part_of(speech: &Speech<'_>, index: usize, block: &Block) -> Value {
     }
 }
 
+/// The answer to a prompt that is blocked, which has no candidates.
+fn blocked(speech: &Speech<'_>) -> Value {
+    let mut answer = envelope(speech, &Value::Null);
+    answer["promptFeedback"] = json!({ "blockReason": "PROHIBITED_CONTENT" });
+    answer.as_object_mut().map(|fields| fields.remove("candidates"));
+    answer
+}
+
 fn envelope(speech: &Speech<'_>, candidate: &Value) -> Value {
     let usage = speech.usage;
     json!({
@@ -95,8 +114,12 @@ fn envelope(speech: &Speech<'_>, candidate: &Value) -> Value {
     })
 }
 
-fn finish_reason(speech: &Speech<'_>) -> &'static str {
-    if speech.cut { "MAX_TOKENS" } else { "STOP" }
+fn finish_reason<'a>(speech: &Speech<'a>) -> &'a str {
+    match speech.end {
+        End::Complete | End::Blocked => "STOP",
+        End::Cut => "MAX_TOKENS",
+        End::Named(reason) => reason,
+    }
 }
 
 pub(super) fn error(status: u16, message: &str) -> Value {

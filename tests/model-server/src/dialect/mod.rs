@@ -24,6 +24,11 @@ impl Dialect {
         }
     }
 
+    /// Whether a request to this path asks for a stream that is one list of JSON: Gemini's without `alt=sse`.
+    pub(crate) fn streams_a_list(self, path: &str) -> bool {
+        self == Self::Gemini && gemini::streams_a_list(path)
+    }
+
     /// The answer as events.
     pub(crate) fn events(self, speech: &Speech<'_>) -> Vec<Event> {
         match self {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::form::{Event, Speech, joined, pieces};
+use super::form::{Event, Speech, fragments, joined, pieces};
 use super::reading::Reading;
 use crate::message::{Message, Part, Role, string, text_of};
-use crate::reaction::Block;
+use crate::reaction::{Block, End};
 
 pub(super) fn read(body: &Value) -> Reading {
     let items = match &body["input"] {
@@ -58,6 +58,12 @@ fn message(item: &Value) -> Option<Message> {
     Some(Message { role, parts })
 }
 
+/// The items that are calls: the type, the field of the arguments, and the events of its pieces and of its end.
+const CALLS: [(&str, &str, &str, &str); 2] = [
+    ("function_call", "arguments", "response.function_call_arguments.delta", "response.function_call_arguments.done"),
+    ("custom_tool_call", "input", "response.custom_tool_call_input.delta", "response.custom_tool_call_input.done"),
+];
+
 pub(super) fn events(speech: &Speech<'_>) -> Vec<Event> {
     let mut number = 0;
     let mut named = |name: &'static str, mut data: Value| {
@@ -74,6 +80,10 @@ pub(super) fn events(speech: &Speech<'_>) -> Vec<Event> {
         if item["type"] == "message" {
             begun["content"] = json!([]);
         }
+        let call = CALLS.iter().find(|(kind, ..)| item["type"] == *kind);
+        if let Some((_, field, ..)) = call {
+            (begun[*field], begun["status"]) = (json!(""), json!("in_progress"));
+        }
         events.push(named("response.output_item.added", json!({ "output_index": index, "item": begun })));
         if let Some(text) = item.pointer("/content/0/text").and_then(Value::as_str) {
             let at = json!({ "item_id": id, "output_index": index, "content_index": 0 });
@@ -89,9 +99,17 @@ pub(super) fn events(speech: &Speech<'_>) -> Vec<Event> {
             events.push(named("response.output_text.done", with("text", json!(text))));
             events.push(named("response.content_part.done", with("part", output_text(text))));
         }
+        if let Some((_, field, delta, done)) = call {
+            let arguments = string(&item, field);
+            for piece in fragments(&arguments) {
+                let fragment = json!({ "item_id": id, "output_index": index, "delta": piece });
+                events.push(named(delta, fragment));
+            }
+            events.push(named(done, json!({ "item_id": id, "output_index": index, *field: arguments })));
+        }
         events.push(named("response.output_item.done", json!({ "output_index": index, "item": item })));
     }
-    let end = if speech.cut { "response.incomplete" } else { "response.completed" };
+    let end = if incomplete(speech).is_some() { "response.incomplete" } else { "response.completed" };
     events.push(named(end, json!({ "response": whole(speech) })));
     events
 }
@@ -103,8 +121,8 @@ pub(super) fn whole(speech: &Speech<'_>) -> Value {
         "object": "response",
         "created_at": 0,
         "model": speech.request.model(),
-        "status": if speech.cut { "incomplete" } else { "completed" },
-        "incomplete_details": speech.cut.then(|| json!({ "reason": "max_output_tokens" })),
+        "status": if incomplete(speech).is_some() { "incomplete" } else { "completed" },
+        "incomplete_details": incomplete(speech).map(|reason| json!({ "reason": reason })),
         "error": null,
         "output": items(speech),
         "usage": {
@@ -115,6 +133,15 @@ pub(super) fn whole(speech: &Speech<'_>) -> Value {
             "total_tokens": usage.input + usage.cached + usage.output,
         },
     })
+}
+
+/// Why an answer is incomplete, if it is.
+fn incomplete(speech: &Speech<'_>) -> Option<&'static str> {
+    match speech.end {
+        End::Cut => Some("max_output_tokens"),
+        End::Blocked => Some("content_filter"),
+        End::Complete | End::Named(_) => None,
+    }
 }
 
 fn items(speech: &Speech<'_>) -> Vec<Value> {

@@ -177,6 +177,7 @@ async fn an_answer_comes_whole() {
             ]),
             Dialect::Chat => {
                 let message = &answer["choices"][0]["message"];
+                assert!(message["tool_calls"][0]["index"].is_null(), "only a stream has it");
                 let function = &message["tool_calls"][0]["function"];
                 json!([
                     message["content"],
@@ -255,10 +256,20 @@ async fn a_call_is_streamed() {
                 let input = concatenated(&events, "/delta/partial_json");
                 (at("/content_block/name"), serde_json::from_str(&input).unwrap())
             }
-            Dialect::Responses => (at("/item/name"), inner(&at("/item/arguments"))),
+            Dialect::Responses => {
+                let deltas = events.iter().filter(|it| it["type"] == "response.function_call_arguments.delta");
+                let deltas: Vec<_> = deltas.cloned().collect();
+                assert!(deltas.len() > 1, "in pieces");
+                assert_eq!(at("/item/arguments"), "", "none at its beginning");
+                (at("/item/name"), inner(&json!(concatenated(&deltas, "/delta"))))
+            }
             Dialect::Chat => {
-                let function = at("/choices/0/delta/tool_calls/0/function");
-                (function["name"].clone(), inner(&function["arguments"]))
+                let place = "/choices/0/delta/tool_calls/0";
+                let calls: Vec<&Value> = events.iter().filter_map(|event| event.pointer(place)).collect();
+                assert!(calls.len() > 2 && calls.iter().all(|call| call["index"] == 0), "in pieces: {calls:?}");
+                assert!(calls[1..].iter().all(|call| call["id"].is_null() && call["function"]["name"].is_null()));
+                let arguments = concatenated(&events, &format!("{place}/function/arguments"));
+                (calls[0]["function"]["name"].clone(), inner(&json!(arguments)))
             }
             Dialect::Gemini => {
                 let call = at("/candidates/0/content/parts/0/functionCall");
@@ -303,4 +314,31 @@ async fn an_error_has_the_form_of_the_dialect() {
         };
         assert_eq!(error[kind.0], kind.1);
     }
+}
+
+#[tokio::test]
+async fn a_prompt_is_blocked_in_the_words_of_the_dialect() {
+    let server = ModelServer::start(Script::computed(|_| Reaction::blocked())).unwrap();
+    for streams in [false, true] {
+        for case in cases(streams) {
+            let answer = ask(&server, &case).await.body;
+            let word = match case.dialect {
+                Dialect::Anthropic => "\"refusal\"",
+                Dialect::Responses | Dialect::Chat => "\"content_filter\"",
+                Dialect::Gemini => "\"blockReason\"",
+            };
+            assert!(answer.contains(word) && !answer.contains("candidates\""), "{:?}: {answer}", case.dialect);
+        }
+    }
+}
+
+#[tokio::test]
+async fn gemini_streams_events_only_when_asked_for_them() {
+    let server = ModelServer::start(Script::computed(|_| Reaction::text("Hello."))).unwrap();
+    let mut case = cases(true).pop().unwrap();
+    assert_eq!(case.dialect, Dialect::Gemini);
+    case.path = "/v1beta/models/m-1:streamGenerateContent";
+    let answer = ask(&server, &case).await;
+    assert_eq!(answer.status, Some(400));
+    assert!(answer.body.contains("alt=sse") && server.notes()[0].contains("alt=sse"), "{}", answer.body);
 }

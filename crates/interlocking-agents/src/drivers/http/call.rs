@@ -103,9 +103,11 @@ async fn receive(
         if let Some(reason) = frames.malformed() {
             return Err(failure::malformed(&reason));
         }
-        let event = event.map_err(|error| match frames.incomplete_response() {
-            Some(response) => failure::in_the_stream(&response["error"], redactor),
-            None => failure::failure(&error, redactor),
+        let event = event.map_err(|error| match (frames.incomplete_response(), frames.blocked()) {
+            (Some(response), _) => failure::in_the_stream(&response["error"], redactor),
+            // Such an answer has no candidates, which the HTTP crate takes for an error.
+            (None, Some(reason)) => failure::filtered(&reason),
+            (None, None) => failure::failure(&error, redactor),
         });
         match event? {
             ChatStreamEvent::Chunk(piece) => {
@@ -130,6 +132,10 @@ async fn receive(
     Err(frames.malformed().map_or_else(failure::broken_off, |reason| failure::malformed(&reason)))
 }
 
+/// Gemini's reasons for an end at which the model has produced nothing of use. Another attempt may succeed.
+const GEMINI_FAILURES: [&str; 5] =
+    ["MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "OTHER"];
+
 /// What is wrong with an answer that has ended.
 fn improper_end(text: &str, end: &StreamEnd, frames: &FrameLog, settings: &HttpSettings) -> Option<Failure> {
     // Some servers omit the whole text at the end.
@@ -149,6 +155,7 @@ fn improper_end(text: &str, end: &StreamEnd, frames: &FrameLog, settings: &HttpS
         }
         Some(StopReason::MaxTokens(_)) => Some(failure::cut_off(settings.max_tokens)),
         Some(StopReason::ContentFilter(reason)) => Some(failure::filtered(reason)),
+        Some(StopReason::Other(reason)) if GEMINI_FAILURES.contains(&&**reason) => Some(failure::malformed(reason)),
         Some(_) => None,
     }
 }

@@ -25,6 +25,7 @@ struct State {
     last: Option<Instant>,
     malformed: Option<String>,
     incomplete_response: Option<Value>,
+    blocked: Option<String>,
     whole: Option<String>,
 }
 
@@ -53,6 +54,11 @@ impl FrameLog {
         self.state().incomplete_response.clone()
     }
 
+    /// Why Gemini has blocked the prompt, if it has.
+    pub(super) fn blocked(&self) -> Option<String> {
+        self.state().blocked.clone()
+    }
+
     /// The text of the whole answer, if it is repeated at the end, as in OpenAI's Responses API.
     pub(super) fn whole(&self) -> Option<String> {
         self.state().whole.clone()
@@ -76,6 +82,12 @@ impl ChatFrameSink for FrameLog {
                 }
                 Ok(_) if frame.event == Some("response.completed") => {
                     state.whole = json_lines::value(frame.data).map(|piece| text_of(&piece["response"]["output"]));
+                }
+                // The cheap search first: there are many pieces, and only Gemini's have this field.
+                Ok(_) if frame.data.contains("\"blockReason\"") => {
+                    let reason =
+                        json_lines::value(frame.data).map(|mut piece| piece["promptFeedback"]["blockReason"].take());
+                    state.blocked = reason.and_then(|reason| reason.as_str().map(str::to_owned));
                 }
                 Ok(_) => {}
                 Err(error) => state.malformed = Some(error.to_string()),
