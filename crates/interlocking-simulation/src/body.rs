@@ -3,7 +3,7 @@
 use crate::choice::{Choice, Fate};
 use crate::graph::{Output, Simulated, Sum};
 use crate::markers::{Anywhere, At, Watcher};
-use crate::numbers::{enough, gathered, in_a_word, items, observed, question, report, sent, spawned};
+use crate::numbers::{enough, gathered, in_a_word, is_anew, items, observed, question, report, sent, spawned};
 use crate::token::Token;
 use crate::world::{EVENT, Gathered, LogEvent, World};
 use interlocking_core::context::{Cx, LabelType, Labelled, NewItem, Severity};
@@ -96,7 +96,7 @@ impl Body {
             let item = |item: &u64| NewItem {
                 entry: item.to_string(),
                 key: item.to_string(),
-                anew: item.is_multiple_of(2),
+                anew: is_anew(*item),
                 anew_after: None,
             };
             return cx.add_items(*map, items.iter().map(item).collect());
@@ -177,7 +177,8 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> MapHandler<At<LEVEL, INDEX>> fo
         cx: &mut Cx<'_, At<LEVEL, INDEX>>,
     ) -> Result<Vec<Item<Simulated<1>>>, NodeError> {
         let choice = self.begin(cx);
-        Ok(items(&choice, LEVEL).into_iter().map(Item::new).collect())
+        let item = |item| if is_anew(item) { Item::new(item).anew() } else { Item::new(item) };
+        Ok(items(&choice, LEVEL).into_iter().map(item).collect())
     }
 
     async fn gather(

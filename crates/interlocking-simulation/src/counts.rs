@@ -53,7 +53,7 @@ impl Counts {
         let history = &ended.history;
         self.add("seeds run", 1);
         self.add("children", followed.runs.len().saturating_sub(1));
-        self.add("waits", history.waits as usize);
+        self.add("waits", history.waited.len());
         self.add("executors", history.world.executor() as usize);
         let kept_after = |line: &&Logged| matches!(line.what, LogEvent::KeptAfterRefusal { .. });
         self.add("kept after a refusal", followed.account.log.iter().filter(kept_after).count());

@@ -1,18 +1,20 @@
 //! Tests that the checks can fail: they accept what really happened, and refuse it after any change.
 
 mod changes;
+mod trees;
 
 use crate::checks::{Account, Happened};
 use crate::graph::{Output, set_nets};
 use crate::history::{self, Ended};
 use crate::plan::{Way, Weather};
 use crate::tables::tables;
-use crate::world::{Lie, World};
+use crate::world::{Lie, LogEvent, Logged, World};
 use interlocking_agents::SessionId;
-use interlocking_core::failure::FailureKind;
+use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, NodeRow, Table};
 use interlocking_runtime::budget::BudgetExceeded;
-use interlocking_runtime::journal::{Entry, RecordedPayload, ending};
+use interlocking_runtime::journal::{Entry, Journal, Record, RecordedPayload, ending};
 use interlocking_runtime::{Outcome, Report};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -21,6 +23,9 @@ use self::changes::{CHANGES, retried_alone, retried_too_late};
 
 /// How many seeds each change is tried with.
 const SEEDS: u64 = 50;
+
+/// How many seeds are searched for a tree of runs to which a change applies.
+const TREES: u64 = 200;
 
 #[test]
 fn whatever_is_changed_is_refused() {
@@ -39,6 +44,106 @@ fn whatever_is_changed_is_refused() {
     for ((what, least, _), applied) in CHANGES.iter().zip(applied) {
         assert!(applied >= *least, "{what}: only in {applied} of {SEEDS} seeds");
     }
+}
+
+#[test]
+fn whatever_is_changed_in_a_tree_of_runs_is_refused_for_its_reason() {
+    let mut applied = [0; trees::CHANGES.len()];
+    for seed in 0..TREES {
+        if trees::CHANGES.iter().zip(applied).all(|((_, enough, ..), applied)| applied >= *enough) {
+            return;
+        }
+        let ended = ended(seed);
+        for ((what, enough, reason, change), applied) in trees::CHANGES.iter().zip(&mut applied) {
+            let mut account = Account::of(&ended).unwrap();
+            if *applied < *enough && change(&mut account).is_some() {
+                *applied += 1;
+                let refused = account.check().err();
+                let is_refused = refused.as_ref().is_some_and(|why| why.contains(reason));
+                assert!(is_refused, "seed {seed}, in which {what}: {refused:?}");
+            }
+        }
+    }
+    for ((what, enough, ..), applied) in trees::CHANGES.iter().zip(applied) {
+        assert!(applied >= *enough, "{what}: only in {applied} of {TREES} seeds");
+    }
+}
+
+#[test]
+fn a_wait_while_something_is_at_work_is_refused() {
+    let is_at_work = |line: &Logged, ended: &Ended, is_child: bool| match &line.what {
+        LogEvent::Begun { run, by, .. } => {
+            let net = ended.history.world.nets[usize::from(is_child)];
+            let kind = net.node_named(&by.node).map(|node| net.row(node).kind);
+            (*run != ended.history.root) == is_child && matches!(kind, Some(NodeKind::Logic | NodeKind::Llm))
+        }
+        _ => false,
+    };
+    for is_child in [false, true] {
+        let mut refused = 0;
+        for seed in 0..SEEDS {
+            let mut ended = ended(seed);
+            let log = ended.history.world.logged();
+            let Some(at) = log.iter().position(|line| is_at_work(line, &ended, is_child)) else { continue };
+            ended.history.waited = vec![at + 1];
+            let why = Account::of(&ended).unwrap().check().err().unwrap_or_default();
+            assert!(why.contains("waits at line") || why.contains("stops to wait"), "seed {seed}: {why}");
+            refused += 1;
+        }
+        assert!(refused >= 10, "only {refused} of {SEEDS} seeds");
+    }
+}
+
+#[test]
+fn an_end_that_is_recalled_or_listed_otherwise_is_refused() {
+    let (mut recalled, mut listed) = (0, 0);
+    for seed in 0..SEEDS / 5 {
+        let mut otherwise = ended(seed);
+        if let Ok(again) = &mut otherwise.again
+            && otherwise.history.has_ended()
+        {
+            again.outcome = Outcome::Suspended;
+            let why = Account::of(&otherwise).unwrap().check().err().unwrap_or_default();
+            assert!(why.contains("is recalled as"), "seed {seed}: {why}");
+            recalled += 1;
+        }
+        let ended = ended(seed);
+        let account = Account::of(&ended).unwrap();
+        let (run, kept) = (ended.history.root.clone(), &ended.history.journal.kept);
+        let sequence = kept.records(&run).len() as u64;
+        let failure = Some(Failure::new("exit", 0, 0, FailureKind::Journal, "another end"));
+        let is_same = ending(&kept.records(&run)).is_none_or(|ending| ending == "failed");
+        let entry = Entry::Ended { output: None, failure, cancelled: false };
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(kept.append(Record { run, sequence, entry })).unwrap();
+        if !is_same {
+            let why = account.check().err().unwrap_or_default();
+            assert!(why.contains("is listed as"), "seed {seed}: {why}");
+            listed += 1;
+        }
+    }
+    assert!(recalled >= 5 && listed >= 3, "only {recalled} and {listed} seeds");
+}
+
+/// The check of tables does not allow this one, in which two nodes change one workspace.
+#[test]
+fn two_nodes_at_work_in_one_workspace_are_refused() {
+    let desk = |name: &str, to| NodeRow::new(name, NodeKind::Logic).goto(to, &[]).workspace("desk");
+    let mut table = Table::new("Parent", "T");
+    table.nodes = vec![
+        NodeRow::new("n0", NodeKind::Fork).entry().fork(&["n1", "n2"], &[]),
+        desk("n1", "n3.one"),
+        desk("n2", "n3.other"),
+        NodeRow::new("n3", NodeKind::Join)
+            .slot("one", "T", &["n1"], false)
+            .slot("other", "T", &["n2"], false)
+            .goto("exit", &[]),
+    ];
+    let net: &Net = Box::leak(Box::new(Net::new(table).unwrap()));
+    set_nets([net, net]);
+    let ended = history::run(&Arc::new(World::new(0, [net, net])), Weather::Fair, Way::USUAL).unwrap();
+    let why = Account::of(&ended).unwrap().check().err().unwrap_or_default();
+    assert!(why.contains("may change one workspace"), "{why}");
 }
 
 #[test]

@@ -17,8 +17,13 @@ pub(crate) enum ExecutorEnd {
     NotStarted(StartError),
 }
 
-/// Executes the run as planned; an error if the run hangs.
-pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) -> Result<ExecutorEnd, String> {
+/// Executes the run as planned; also returns the length of the log at the end of the executor. An error if the run
+/// hangs.
+pub(crate) async fn execute(
+    history: &History,
+    plan: &Plan,
+    posted: &mut usize,
+) -> Result<(ExecutorEnd, usize), String> {
     let (world, journal) = (&history.world, &history.journal);
     world.next_executor();
     world.log(LogEvent::Harness(format!("a new executor: {:?}", plan.cut)));
@@ -37,6 +42,7 @@ pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) 
         () = tokio::time::sleep(HANG_LIMIT) => Err(format!("executor {} hangs", world.executor())),
     };
     journal.executor_leaves();
+    let stopped = world.log_length();
     if let Ok(ExecutorEnd::Reported(report)) = &came
         && let Outcome::Waiting { questions } = &report.outcome
         && !questions.is_empty()
@@ -45,7 +51,7 @@ pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) 
         answered.map_err(|_| format!("it waits for people, and all have answered: {questions:?}"))?;
     }
     journal.stop_answering();
-    came
+    came.map(|came| (came, stopped))
 }
 
 async fn drive(history: &History, plan: &Plan, cancel: &CancelToken) -> Result<Report<Output>, StartError> {

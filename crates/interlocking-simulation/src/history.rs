@@ -37,8 +37,8 @@ pub(crate) struct History {
     pub(crate) cancelled: bool,
     /// How executors were interrupted.
     pub(crate) cuts: Vec<Cut>,
-    /// How often it ended an executor only to wait for a person.
-    pub(crate) waits: u32,
+    /// By executor that ended only to wait for a person: how long the log was then.
+    pub(crate) waited: Vec<usize>,
     /// The agent, as the present process knows it.
     agent: Arc<SimulatedAgent>,
     /// Whether any executor had a limit on calls or on provider errors.
@@ -81,7 +81,7 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
         way,
         cancelled: false,
         cuts: Vec::new(),
-        waits: 0,
+        waited: Vec::new(),
         agent: SimulatedAgent::new(world.clone()),
         bounded: false,
         settled: BTreeMap::new(),
@@ -107,8 +107,8 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
             let made = runtime.block_on(history.calls());
             history.allowed.insert(history.world.executor() + 1, made + more);
         }
-        let came = runtime.block_on(execute(&history, &plan, &mut posted))?;
-        let report = history.note(&plan, came)?;
+        let (came, stopped) = runtime.block_on(execute(&history, &plan, &mut posted))?;
+        let report = history.note(&plan, came, stopped)?;
         // Decided after the interruption is noted. A dropped executor leaves its process running, and one whose journal
         // refused for a while may leave it running. Otherwise the tasks of the process end with the executor.
         is_same_process = match history.cuts.last() {
@@ -176,8 +176,8 @@ impl History {
         runs.iter().map(|run| calls(&self.journal.kept.records(&run.run))).sum()
     }
 
-    /// Notes the end of an executor; returns the report if the run has ended.
-    fn note(&mut self, plan: &Plan, came: ExecutorEnd) -> Result<Option<Report<Output>>, String> {
+    /// Notes the end of an executor, at which the log had `stopped` lines; returns the report if the run has ended.
+    fn note(&mut self, plan: &Plan, came: ExecutorEnd, stopped: usize) -> Result<Option<Report<Output>>, String> {
         let refuses = matches!(plan.cut, Some(Cut::Journal(Fault::Refuses | Fault::RefusesAWhile(_))));
         match came {
             ExecutorEnd::Reported(report)
@@ -204,7 +204,7 @@ impl History {
                 }
                 Outcome::Waiting { .. } => {
                     self.settled.insert(self.world.executor(), None);
-                    self.waits += 1;
+                    self.waited.push(stopped);
                 }
                 Outcome::Suspended if plan.cut == Some(Cut::Suspended) => {
                     self.settled.insert(self.world.executor(), None);
@@ -240,7 +240,8 @@ impl History {
         refused.is_some_and(|refused| !had_ended(refused))
     }
 
-    fn has_ended(&self) -> bool {
+    /// Whether the run has an end in the journal.
+    pub(crate) fn has_ended(&self) -> bool {
         ending(&self.journal.kept.records(&self.root)).is_some()
     }
 

@@ -7,7 +7,9 @@
 //!   check that the derive makes; how long each execution takes, how it ends and where it goes; what people answer, and
 //!   when; messages; when and how executors are interrupted, and when the run is cancelled.
 //! - **executed**: the real runtime, from `Run::start`, `Run::resume` and `Run::retry` to each node kind. Only the
-//!   journal's storage, the handlers and the clock are simulated.
+//!   journal's storage, the handlers and the clock are simulated. Not executed: the search for programs that a killed
+//!   process has left, as the journal says that it does not outlive its process; and what happens when the journal
+//!   fails to read, to take a letter or to give a claim, as only its writing of records breaks.
 //! - **required**: an oracle that knows the rules of runs, but uses neither the frontier nor the replay, follows the
 //!   records of all runs one by one. Each record must be possible at its position, with the payloads that follow from
 //!   earlier records, and the last must be an end that soundness allows: a run must not hang, be stuck, or leave a

@@ -71,6 +71,11 @@ pub(crate) fn items(choice: &Choice, level: usize) -> Vec<u64> {
     items
 }
 
+/// Whether a map runs the child of this item anew in each of its executions, although it may adopt.
+pub(crate) fn is_anew(item: u64) -> bool {
+    item.is_multiple_of(2)
+}
+
 /// How many children must succeed before a map's handler has enough.
 pub(crate) fn enough(choice: &Choice) -> usize {
     1 + (choice.number / 7 % 3) as usize

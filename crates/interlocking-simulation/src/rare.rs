@@ -4,9 +4,10 @@ use crate::checks::Account;
 use crate::graph::set_nets;
 use crate::history;
 use crate::plan::{Way, Weather};
+use crate::tables::NODES;
 use crate::world::{EVENT, LogEvent, World};
 use interlocking_core::net::Net;
-use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_core::table::{NodeKind, NodeRow, Table, Target};
 use interlocking_runtime::journal::{Entry, Record};
 use interlocking_soundness::{Verdict, check};
 use std::sync::Arc;
@@ -137,4 +138,52 @@ fn a_refusal_of_items_by_a_map_that_takes_items_is_refused() {
         is_refused && account.ended.report.outcome.name() == "failed"
     });
     assert!(found >= 3, "only {found} seeds");
+}
+
+#[test]
+fn a_message_that_is_handled_while_an_exclusive_graph_node_runs_is_refused() {
+    let parent = vec![
+        node("n0", NodeKind::Graph).graph("Child").depth(2).exclusive("turn").entry().goto("n1", &[]),
+        node("n1", NodeKind::Logic).exclusive("turn").goto("exit", &[]),
+        node(EVENT, NodeKind::Event).resume(),
+    ];
+    let child = vec![node("n0", NodeKind::Logic).entry().goto("exit", &[])];
+    let found = seeds_with(1_000, 3, parent, child, |account| {
+        let mut account = Account::of(account.ended).unwrap();
+        let root = account.ended.history.root.clone();
+        let Some(records) = account.records.get_mut(&root) else { return false };
+        let of = |node: &str| {
+            let is_it = |it: &Record| matches!(&it.entry, Entry::Outcome(outcome) if outcome.node == node);
+            records.iter().position(is_it)
+        };
+        // The message came while the graph node ran, and was handled after it.
+        let (Some(graph), Some(event)) = (of("n0"), of(EVENT)) else { return false };
+        let received = records.iter().position(|it| matches!(it.entry, Entry::Received { .. }));
+        if event != graph + 1 || received.is_none_or(|received| received > graph) {
+            return false;
+        }
+        records.swap(graph, event);
+        (0..).zip(records).for_each(|(sequence, record)| record.sequence = sequence);
+        let why = account.check().err().unwrap_or_default();
+        assert!(why.contains("a message is handled while n0 runs"), "{why}");
+        true
+    });
+    assert!(found >= 3, "only {found} seeds");
+}
+
+#[test]
+fn every_node_of_a_full_table_may_have_a_memory() {
+    let names: Vec<String> = (0..=NODES).map(|at| format!("n{at}")).collect();
+    let mut nodes: Vec<NodeRow> =
+        names.windows(2).map(|names| node(&names[0], NodeKind::Logic).goto(&names[1], &[])).collect();
+    nodes[NODES - 2].goto[0].to = Target::from("exit");
+    nodes[0].entry = true;
+    nodes[NODES - 1] = node("observer", NodeKind::Observer).report("Sum");
+    nodes[NODES - 1].observes = vec!["n0".to_owned()];
+    let nodes = nodes.into_iter().map(|row| {
+        let name = row.name.clone();
+        row.memory(&name, "Sum")
+    });
+    let child = vec![node("n0", NodeKind::Logic).entry().goto("exit", &[])];
+    assert_eq!(seeds_with(3, 3, nodes.collect(), child, |account| account.ended.report.visits.len() > 1), 3);
 }

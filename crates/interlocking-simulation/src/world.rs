@@ -197,6 +197,11 @@ impl World {
         value
     }
 
+    /// How many lines the log has.
+    pub(crate) fn log_length(&self) -> usize {
+        self.lock().log.len()
+    }
+
     pub(crate) fn logged(&self) -> Vec<Logged> {
         self.lock().log.clone()
     }

@@ -61,7 +61,7 @@ impl Followed<'_> {
     /// up to their limits, and through errors of the provider; and that no execution asks after its outcome is
     /// recorded.
     pub(super) fn turns(&self) -> Result<(), String> {
-        let kept = self.kept()?;
+        let kept = &self.kept;
         let nudges = self.account.ended.history.world.nudges();
         let concurrency = self.account.ended.history.surroundings.concurrency;
         let sessions = self.sessions();

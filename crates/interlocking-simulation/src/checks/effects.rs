@@ -1,10 +1,10 @@
 //! Handlers, side effects and messages happen once.
 
-use super::Followed;
+use super::{Account, Followed};
 use crate::world::LogEvent;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{By, Entry};
-use std::collections::{BTreeMap, BTreeSet};
+use interlocking_runtime::journal::{By, Entry, LetterBody, MessageRecord, NodeOutcome};
+use std::collections::BTreeMap;
 
 /// The records of the journal, each with the line of the log at which it was written.
 #[derive(Default)]
@@ -16,17 +16,49 @@ pub(super) struct Kept<'a> {
     effects: BTreeMap<(&'a RunId, &'a str, u32), (usize, String)>,
 }
 
+impl<'a> Kept<'a> {
+    /// Finds the records of an account in its log.
+    pub(super) fn of(account: &'a Account<'_>) -> Result<Self, String> {
+        let mut kept = Self::default();
+        for (nth, line) in account.log.iter().enumerate() {
+            if let LogEvent::Kept { run, sequence } = &line.what {
+                kept.records.insert((run, *sequence), nth);
+            }
+        }
+        for record in account.records.values().flatten() {
+            let Some(&position) = kept.records.get(&(&record.run, record.sequence)) else {
+                return Err(format!("nobody wrote record {} of {}", record.sequence, record.run));
+            };
+            match &record.entry {
+                Entry::Outcome(outcome) => {
+                    let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
+                    kept.done.insert((&record.run, by), position);
+                }
+                Entry::Report { by, .. } => {
+                    kept.done.insert((&record.run, by.clone()), position);
+                }
+                Entry::Once { by, value, .. } => {
+                    let value = value.json().map(ToString::to_string).unwrap_or_default();
+                    kept.effects.insert((&record.run, &by.node, by.visit), (position, value));
+                }
+                _ => {}
+            }
+        }
+        Ok(kept)
+    }
+}
+
 impl Followed<'_> {
     /// Checks that nothing recorded is done again, and that a repeated execution knows how often it was restarted.
     pub(super) fn effects(&self) -> Result<(), String> {
-        let kept = self.kept()?;
+        let kept = &self.kept;
         for (nth, line) in self.account.log.iter().enumerate() {
             match &line.what {
                 LogEvent::Begun { run, by, restarts } => {
                     if kept.done.get(&(run, by.clone())).is_some_and(|position| *position < nth) {
                         return Err(format!("{by} of {run} is done again, at line {nth} of the log"));
                     }
-                    let starts = self.starts_before(&kept, run, by, nth);
+                    let starts = self.starts_before(run, by, nth);
                     if starts > 0 && *restarts != starts - 1 {
                         return Err(format!("{by} of {run} begins for the {starts}th time, and knows of {restarts}"));
                     }
@@ -50,70 +82,48 @@ impl Followed<'_> {
         Ok(())
     }
 
-    pub(super) fn kept(&self) -> Result<Kept<'_>, String> {
-        let mut kept = Kept::default();
-        for (nth, line) in self.account.log.iter().enumerate() {
-            if let LogEvent::Kept { run, sequence } = &line.what {
-                kept.records.insert((run, *sequence), nth);
-            }
-        }
-        for record in self.account.records.values().flatten() {
-            let Some(&position) = kept.records.get(&(&record.run, record.sequence)) else {
-                return Err(format!("nobody wrote record {} of {}", record.sequence, record.run));
-            };
-            match &record.entry {
-                Entry::Outcome(outcome) => {
-                    let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
-                    kept.done.insert((&record.run, by), position);
-                }
-                Entry::Report { by, .. } => {
-                    kept.done.insert((&record.run, by.clone()), position);
-                }
-                Entry::Once { by, value, .. } => {
-                    let value = value.json().map(ToString::to_string).unwrap_or_default();
-                    kept.effects.insert((&record.run, &by.node, by.visit), (position, value));
-                }
-                _ => {}
-            }
-        }
-        Ok(kept)
-    }
-
     /// How often an execution had to start, according to the records before a line of the log.
-    fn starts_before(&self, kept: &Kept<'_>, run: &RunId, by: &By, nth: usize) -> u32 {
+    fn starts_before(&self, run: &RunId, by: &By, nth: usize) -> u32 {
         let Some(oracle) = self.runs.get(run) else { return 0 };
         let node = self.account.net(run).node_named(&by.node);
         let starts = oracle.starts.iter().filter(|(sequence, execution)| {
             (Some(execution.node), execution.visit, execution.attempt) == (node, by.visit, by.attempt)
-                && kept.records.get(&(run, *sequence)).is_some_and(|position| *position < nth)
+                && self.kept.records.get(&(run, *sequence)).is_some_and(|position| *position < nth)
         });
         starts.count() as u32
     }
 
-    /// Checks that every message of an accepted outcome has arrived exactly once.
+    /// Checks that every message of an accepted outcome has arrived, and that no execution has sent any other.
     pub(super) fn messages(&self) -> Result<(), String> {
-        let mut keys = BTreeSet::new();
-        for key in self.account.letters.values().flatten().filter_map(|posted| posted.letter.key.as_ref()) {
-            if !keys.insert(key.as_str()) {
-                return Err(format!("{key} has come twice"));
-            }
-        }
+        let key = |run: &RunId, outcome: &NodeOutcome| format!("message 0 of {} of run {run}", outcome.by());
+        let mut sent = BTreeMap::new();
         for (run, records) in &self.account.records {
             let outcomes = records.iter().filter_map(|record| match &record.entry {
-                Entry::Outcome(outcome) if !outcome.posted.is_empty() => Some(outcome),
+                Entry::Outcome(outcome) => Some(outcome),
                 _ => None,
             });
-            let outcomes: Vec<_> = outcomes.collect();
-            let ended = self.runs[run].ended.is_some();
-            for (nth, outcome) in outcomes.iter().enumerate() {
-                let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
-                let key = format!("message 0 of {by} of run {run}");
-                // The last may have been interrupted with its run, which sends the message when it is resumed.
-                if !keys.contains(key.as_str()) && (ended || nth + 1 < outcomes.len()) {
-                    return Err(format!("{key} never came"));
+            let outcomes: Vec<_> = outcomes.filter(|outcome| !outcome.posted.is_empty()).collect();
+            // The last may have been interrupted with its run, which sends the message when it is resumed.
+            let must_have_come =
+                if self.runs[run].ended.is_some() { outcomes.len() } else { outcomes.len().max(1) - 1 };
+            sent.extend((0..).zip(outcomes).map(|(nth, it)| (key(run, it), (&*it.posted, nth < must_have_come))));
+        }
+        for (to, letters) in &self.account.letters {
+            let by_nodes = letters.iter().filter_map(|posted| Some((posted.letter.key.as_ref()?, &posted.letter.body)));
+            for (key, body) in by_nodes.filter(|(key, _)| key.contains(" of run ")) {
+                let posted = sent.remove(key).map(|(posted, _)| posted).unwrap_or_default();
+                let is_it = |message: &MessageRecord| {
+                    let LetterBody::Message { node, message: text } = body else { return false };
+                    message.to == *to && message.node == *node && message.message.json() == Some(text)
+                };
+                if !matches!(posted, [message] if is_it(message)) {
+                    return Err(format!("{key} came to {to} as {body:?}, and {posted:?} was sent"));
                 }
             }
         }
-        Ok(())
+        match sent.into_iter().find(|(_, (_, must_have_come))| *must_have_come) {
+            Some((key, _)) => Err(format!("{key} never came")),
+            None => Ok(()),
+        }
     }
 }

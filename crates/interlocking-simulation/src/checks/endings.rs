@@ -45,7 +45,7 @@ impl Followed<'_> {
     /// Checks that the output has every report, or the reason why there is none: that the executor had waited for it
     /// until the deadline.
     fn reports(&self, oracle: &Oracle<'_>, output: &Output) -> Result<(), String> {
-        let (history, kept) = (&self.account.ended.history, self.kept()?);
+        let (history, kept) = (&self.account.ended.history, &self.kept);
         let limit_ms = history.surroundings.deadline.as_millis() as u64;
         let late: Result<u64, FailureKind> = Err(FailureKind::Timeout { limit_ms });
         let records = &self.account.records[&history.root];

@@ -1,9 +1,11 @@
 //! The checks of a seed beyond its records: of the log, of the ends of runs, and of one weather against the other.
 //!
 //! - `endings`: a run ends as its records say, and reports the same when it is resumed.
-//! - `sections`: nothing exclusive runs during an exclusive section.
+//! - `sections`: exclusive executions and sections do not overlap.
+//! - `waiting`: an executor stops to wait for people only when nothing else can happen.
 //! - `starts`: a node starts as soon as it can. `effects`: recorded effects are not repeated.
-//! - `children`: maps and graph nodes get the results of their children.
+//! - `children`: maps and graph nodes get the results of their children. `family`: whose they are; `cancellations`:
+//!   which are stopped; `adoption`: which are taken over, and how many work at once.
 //! - `retries`: which children are retried with a failed run.
 //! - `refusals`: a tree of runs stops as a whole when its journal refuses a record, even if the journal takes the next.
 //! - `agents`, `turn`: requests to the agent and their sessions; `bills`: their cost.
@@ -13,6 +15,10 @@
 mod endings;
 mod starts;
 mod effects;
+mod waiting;
+mod family;
+mod cancellations;
+mod adoption;
 mod children;
 mod comparison;
 mod agents;
@@ -27,6 +33,7 @@ pub(crate) use comparison::{Compared, compare};
 #[cfg(test)]
 pub(crate) use ways::Happened;
 
+use self::effects::Kept;
 use crate::history::Ended;
 use crate::oracle::{Facts, Oracle};
 use crate::world::{Gathered, LogEvent, Logged};
@@ -65,6 +72,7 @@ pub(crate) struct Followed<'a> {
     pub(crate) gathered: AllGathered,
     pub(crate) given: Given,
     pub(crate) runs: BTreeMap<RunId, Oracle<'a>>,
+    kept: Kept<'a>,
 }
 
 impl<'e> Account<'e> {
@@ -98,12 +106,17 @@ impl<'e> Account<'e> {
             oracle.follow(records, self.entry(records)?, &facts)?;
             runs.insert(run.clone(), oracle);
         }
-        let followed = Followed { account: self, gathered, given, runs };
+        let followed = Followed { account: self, gathered, given, runs, kept: Kept::of(self)? };
         followed.ends()?;
+        followed.adoption()?;
+        followed.concurrency()?;
+        followed.cancellations()?;
+        followed.waits()?;
         followed.children()?;
         followed.retries()?;
         followed.refusals()?;
         followed.sections()?;
+        followed.exclusion()?;
         followed.starts()?;
         followed.effects()?;
         followed.messages()?;

@@ -2,28 +2,24 @@
 //! others.
 
 use super::Followed;
-use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{By, Entry, Origin, Record, ending};
-use std::collections::BTreeMap;
-
-/// By record: where in the log it was written.
-type Places<'a> = BTreeMap<(&'a RunId, u64), usize>;
+use super::family::{Places, before, owner};
+use interlocking_runtime::journal::{Entry, Record, ending};
 
 impl Followed<'_> {
     /// Checks that a retried run's children are retried too, if they belong to map nodes that were running and failed
     /// or ended with the run. The children's records come first, so that an interrupted retry can be repeated.
     pub(super) fn retries(&self) -> Result<(), String> {
-        let kept = self.kept()?.records;
+        let kept = &self.kept.records;
         for (child, records) in &self.account.records {
             let Some((parent, _)) = owner(records) else { continue };
-            for at in retried(&self.account.records[parent], &kept) {
-                let stands = ending(before(records, at, &kept));
-                if self.was_at_work(records, at, &kept) && matches!(stands, Some("failed" | "cancelled")) {
+            for at in retried(&self.account.records[parent], kept) {
+                let stands = ending(before(records, at, kept));
+                if self.was_at_work(records, at, kept) && matches!(stands, Some("failed" | "cancelled")) {
                     return Err(format!("{parent} is retried, and its child {child} is not"));
                 }
             }
-            for at in retried(records, &kept) {
-                if !self.was_at_work(records, at, &kept) {
+            for at in retried(records, kept) {
+                if !self.was_at_work(records, at, kept) {
                     return Err(format!("{child} is retried, and the map node of its parent {parent} had not failed"));
                 }
             }
@@ -51,18 +47,6 @@ impl Followed<'_> {
     }
 }
 
-/// The parent of a child, and the execution that owns the child: the execution that started it, or the last that
-/// adopted it.
-fn owner(child: &[Record]) -> Option<(&RunId, By)> {
-    let Entry::Started { origin: Some(origin), .. } = &child.first()?.entry else { return None };
-    let Origin::Child { parent, node, visit, attempt, .. } = origin else { return None };
-    let taken_over = child.iter().rev().find_map(|record| match &record.entry {
-        Entry::Resumed { taken_by, .. } => taken_by.clone(),
-        _ => None,
-    });
-    Some((parent, taken_over.unwrap_or_else(|| By { node: node.clone(), visit: *visit, attempt: *attempt })))
-}
-
 fn is_retry(record: &Record) -> bool {
     matches!(record.entry, Entry::Retried { .. })
 }
@@ -70,10 +54,4 @@ fn is_retry(record: &Record) -> bool {
 /// The lines of the log at which a run was retried.
 fn retried(records: &[Record], kept: &Places<'_>) -> Vec<usize> {
     records.iter().filter(|it| is_retry(it)).filter_map(|it| kept.get(&(&it.run, it.sequence)).copied()).collect()
-}
-
-/// The records of a run that were written before this line of the log.
-fn before<'r>(records: &'r [Record], at: usize, kept: &Places<'_>) -> &'r [Record] {
-    let count = records.iter().take_while(|it| kept.get(&(&it.run, it.sequence)).is_some_and(|place| *place < at));
-    &records[..count.count()]
 }

@@ -1,11 +1,11 @@
-//! Sections: the child runs of exclusive graph nodes.
+//! Exclusive executions, and sections: the child runs of exclusive graph nodes.
 
 use super::Followed;
 use crate::world::{LogEvent, Logged};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
 use interlocking_runtime::journal::{By, Entry};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// The execution of an exclusive graph node, whose child runs are its section.
 type Section = (RunId, By);
@@ -29,6 +29,55 @@ impl Followed<'_> {
             self.follow_section(line, &mut open, &mut stopped);
         }
         Ok(())
+    }
+
+    /// Checks that no exclusive execution begins while another of that name is at work: between its beginning and the
+    /// record of its outcome, or its failure or stop. A process that ends takes its executions with it.
+    pub(super) fn exclusion(&self) -> Result<(), String> {
+        let (mut at_work, mut executor) = (BTreeSet::new(), 0);
+        for line in &self.account.log {
+            if line.executor != executor {
+                (executor, at_work) = (line.executor, BTreeSet::new());
+            }
+            match &line.what {
+                LogEvent::Begun { run, by, .. } => {
+                    let Some(name) = self.exclusive(run, by) else { continue };
+                    let disturbs = |(other, with, of): &(&RunId, By, &str)| {
+                        let is_within = |inner: &RunId, (outer, by): (&RunId, &By)| {
+                            self.section_of(inner).is_some_and(|section| (&section.0, &section.1) == (outer, by))
+                        };
+                        *of == name
+                            && (*other, with) != (run, by)
+                            && !is_within(run, (other, with))
+                            && !is_within(other, (run, by))
+                    };
+                    if let Some((other, with, _)) = at_work.iter().find(|it| disturbs(it)) {
+                        return Err(format!("{by} of {run} begins while {with} of {other} is at work"));
+                    }
+                    at_work.insert((run, by.clone(), name));
+                }
+                LogEvent::Failed { run, by, .. } | LogEvent::Cancelled { run, by } | LogEvent::Reported { run, by } => {
+                    at_work.retain(|(other, with, _)| (*other, with) != (run, by));
+                }
+                LogEvent::Kept { run, sequence } => {
+                    let record = self.account.records.get(run).and_then(|records| records.get(*sequence as usize));
+                    let done = match record.map(|record| &record.entry) {
+                        Some(Entry::Outcome(outcome)) => outcome.by(),
+                        Some(Entry::Report { by, .. }) => by.clone(),
+                        _ => continue,
+                    };
+                    at_work.retain(|(other, with, _)| (*other, with) != (run, &done));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The name under which an execution is exclusive.
+    fn exclusive(&self, run: &RunId, by: &By) -> Option<&'static str> {
+        let net = self.account.net(run);
+        net.row(net.node_named(&by.node)?).exclusive.as_deref()
     }
 
     /// How many child runs of exclusive graph nodes have begun.
@@ -74,10 +123,8 @@ impl Followed<'_> {
 
     /// Whether an execution is exclusive itself, or runs within an exclusive section.
     fn takes_turns(&self, run: &RunId, by: &By) -> bool {
-        let net = self.account.net(run);
-        let row = net.node_named(&by.node).map(|node| net.row(node));
         // The handler of a graph node begins when the node holds its turn.
-        self.section_of(run).is_some() || row.is_some_and(|row| row.exclusive.is_some())
+        self.section_of(run).is_some() || self.exclusive(run, by).is_some()
     }
 
     /// The execution of the graph node whose section contains a run.

@@ -198,7 +198,7 @@ impl Followed<'_> {
     }
 
     /// Whether a node adopts the children of its earlier entries.
-    fn may_adopt(&self, run: &RunId, by: &By) -> bool {
+    pub(super) fn may_adopt(&self, run: &RunId, by: &By) -> bool {
         let net = self.account.net(run);
         net.node_named(&by.node).is_some_and(|node| net.row(node).adopt)
     }

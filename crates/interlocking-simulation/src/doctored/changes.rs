@@ -285,7 +285,7 @@ fn returned(line: &mut Logged) -> Option<&mut Returned> {
 }
 
 /// The root's records.
-fn root<'a>(account: &'a mut Account<'_>) -> Option<&'a mut Vec<Record>> {
+pub(super) fn root<'a>(account: &'a mut Account<'_>) -> Option<&'a mut Vec<Record>> {
     account.records.get_mut(&account.ended.history.root)
 }
 
@@ -303,7 +303,7 @@ fn retried(account: &mut Account<'_>) -> Option<usize> {
 }
 
 /// The position and the outcome of the first outcome record of the root for which `is` holds.
-fn first(account: &mut Account<'_>, is: impl Fn(&NodeOutcome) -> bool) -> Option<(usize, NodeOutcome)> {
+pub(super) fn first(account: &mut Account<'_>, is: impl Fn(&NodeOutcome) -> bool) -> Option<(usize, NodeOutcome)> {
     root(account)?.iter().enumerate().find_map(|(nth, record)| match &record.entry {
         Entry::Outcome(outcome) if is(outcome) => Some((nth, outcome.clone())),
         _ => None,

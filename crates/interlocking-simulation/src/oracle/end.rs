@@ -1,5 +1,6 @@
 //! How a run may end.
 
+use super::loops;
 use super::step::past;
 use super::{Facts, Oracle, same};
 use crate::choice::{Choice, Fate};
@@ -41,6 +42,7 @@ impl Oracle<'_> {
         }
         let execution = self.execution(&by)?;
         if self.net.row(execution.node).kind == NodeKind::Event {
+            self.may_handle_messages()?;
             self.raced.get_or_insert_with(|| "a message was handled".to_owned());
             let visit = self.counts[usize::from(execution.node)].0 + 1;
             same("the event node's visit", execution.visit, visit)?;
@@ -55,7 +57,7 @@ impl Oracle<'_> {
             self.runs(&by)?;
             self.races(&past, Some(execution), "a failure ended the run");
         }
-        if self.net.node(execution.node).route_of(&failure.kind).is_some() {
+        if self.route_of(execution, &failure.kind).is_some() {
             return Err(format!("{by} fails, and its table has a route for that: {failure}"));
         }
         self.may_fail(&by, execution, failure, facts)
@@ -116,9 +118,12 @@ impl Oracle<'_> {
         }
         let to = self.rules.place_name(way.tokens[0]).to_owned();
         let times = self.net.alternative(edge).and_then(|edge| edge.times).map_or(0, |times| times.limit);
-        let cycle = self.net.loop_of(edge).into_iter().map(str::to_owned).collect();
         self.seen.spent_edges += 1;
-        same("the failure", &failure.kind, &FailureKind::EdgeExhausted { to, times, cycle })
+        let FailureKind::EdgeExhausted { to: target, times: limit, cycle } = &failure.kind else { return wrong() };
+        same("the spent edge", (target, *limit), (&to, times))?;
+        let nth = usize::from(edge - self.net.node(execution.node).alternatives.start);
+        let row = self.net.row(execution.node);
+        loops::check(self.net.table(), row, &row.goto[nth], cycle)
     }
 
     /// Checks whether a message may end the run because its event node exceeds its bound.

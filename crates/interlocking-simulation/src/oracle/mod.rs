@@ -6,7 +6,8 @@
 //!
 //! - `record`: one record; `letters`: answers and messages from outside.
 //! - `step`: how tokens move; `outcome`, `effects`: what an execution does to tokens, and its other effects.
-//! - `agents`: sessions and usage; `advisory`: nodes beside the graph; `end`: how a run may end.
+//! - `agents`: sessions and usage; `advisory`: nodes beside the graph; `end`: how a run may end; `loops`: the loop of a
+//!   spent edge.
 
 mod record;
 mod letters;
@@ -15,6 +16,7 @@ mod outcome;
 mod effects;
 mod advisory;
 mod end;
+mod loops;
 mod agents;
 
 use crate::checks::{Endings, Given};
@@ -88,7 +90,18 @@ pub(crate) struct Oracle<'w> {
     apart: Vec<BTreeSet<String>>,
     /// The executions that each record starts.
     pub(crate) starts: Vec<(u64, Execution)>,
+    /// By record: what was at work after it.
+    pub(crate) moments: Vec<Moment>,
     pub(crate) seen: Seen,
+}
+
+/// What is at work in a run after one of its records.
+#[derive(Clone, Debug)]
+pub(crate) struct Moment {
+    /// The executions that hold tokens.
+    pub(crate) running: Vec<Execution>,
+    /// Whether a message waits to be handled, or an advisory node works.
+    pub(crate) is_busy_beside: bool,
 }
 
 /// The tokens by place, with the rules' numbering of places.
@@ -201,6 +214,7 @@ impl<'w> Oracle<'w> {
             held_up: false,
             apart: writers::all(net.table()),
             starts: Vec::new(),
+            moments: Vec::new(),
             seen: Seen::default(),
         }
     }
@@ -215,6 +229,9 @@ impl<'w> Oracle<'w> {
             self.take(record, entry, facts).map_err(|why| format!("record {sequence} of {}: {why}", self.run))?;
             let started = self.start_due(sequence).and_then(|()| self.works_apart());
             started.map_err(|why| format!("after record {sequence} of {}: {why}", self.run))?;
+            let running = self.running.values().map(|(execution, _)| *execution).collect();
+            let is_busy_beside = !self.mailbox.is_empty() || !self.beside.is_empty();
+            self.moments.push(Moment { running, is_busy_beside });
         }
         Ok(())
     }

@@ -126,16 +126,23 @@ impl Oracle<'_> {
         Ok(ExecutionInput { input, past: past(&taken), beyond: false })
     }
 
-    /// The data of an event node's execution. Meanwhile only nodes may run that wait for a person or for children.
+    /// Checks that nothing runs that keeps a message waiting.
+    pub(super) fn may_handle_messages(&self) -> Result<(), String> {
+        match self.rules.busy(&self.state) {
+            0 => Ok(()),
+            busy => {
+                let busy = &self.rules.nodes[busy.trailing_zeros() as usize].name;
+                Err(format!("a message is handled while {busy} runs"))
+            }
+        }
+    }
+
+    /// The data of an event node's execution.
     fn handled(&mut self, execution: Execution) -> Result<ExecutionInput, String> {
         let node = usize::from(execution.node);
         let (to, message) = self.mailbox.pop_front().ok_or("an event node handles a message that nobody sent")?;
         same("the event node", to, node)?;
-        let waits =
-            |at: &usize| matches!(self.rules.nodes[*at].kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human);
-        if let Some(busy) = self.running.keys().find(|at| !waits(at)) {
-            return Err(format!("a message is handled while {} runs", self.rules.nodes[*busy].name));
-        }
+        self.may_handle_messages()?;
         self.seen.messages += 1;
         let count = &mut self.counts[node];
         *count = (count.0 + 1, 1);
@@ -200,12 +207,7 @@ impl Oracle<'_> {
         facts: &Facts<'_>,
     ) -> Result<Vec<(String, u64)>, String> {
         self.may_fail(by, execution, failure, facts)?;
-        let node = self.net.node(execution.node);
-        let route = match &failure.kind {
-            FailureKind::Timeout { .. } => node.timed_out.or(node.failed),
-            FailureKind::Handler | FailureKind::Panic | FailureKind::Agent | FailureKind::Child(_) => node.failed,
-            other => return Err(format!("{by} goes on, and failed for good: {other:?}")),
-        };
+        let route = self.route_of(execution, &failure.kind);
         let route = route.ok_or_else(|| format!("{by} goes on, and has no route for that: {failure}"))?;
         same("the failure's route", outcome.alternative, Some(route))?;
         let is_bare = outcome.memory.is_none() && outcome.spawned.is_empty() && outcome.posted.is_empty();
@@ -218,6 +220,16 @@ impl Oracle<'_> {
         let place = self.net.place(alternative.branches[0][0]).name.clone();
         let number = along_route(self.rules.is_optional(&place), failed(route, failure));
         Ok(vec![(place, number)])
+    }
+
+    /// The table's route for a failure of this kind.
+    pub(super) fn route_of(&self, execution: Execution, kind: &FailureKind) -> Option<AlternativeIndex> {
+        let node = self.net.node(execution.node);
+        match kind {
+            FailureKind::Timeout { .. } => node.timed_out.or(node.failed),
+            FailureKind::Handler | FailureKind::Panic | FailureKind::Agent | FailureKind::Child(_) => node.failed,
+            _ => None,
+        }
     }
 
     /// The value that an execution's tokens depend on besides its input.
@@ -293,15 +305,20 @@ impl Oracle<'_> {
             (_, _, Some(way)) => (Move::End { node, way }, of(&row.ways[way])),
             (_, _, None) => return Err(format!("{by} has no such way")),
         };
-        if row.kind == NodeKind::Event && clears & self.state.marking() == 0 {
-            // A redirect from a region without a token changes nothing.
-            let Came::Next(state) = self.rules.apply(&self.state, Move::Resume { node }) else {
+        // A redirect from a region without a token changes nothing.
+        let is_redirect = row.kind == NodeKind::Event && clears & self.state.marking() != 0;
+        let step = if row.kind == NodeKind::Event && !is_redirect { Move::Resume { node } } else { step };
+        if !self.rules.moves(&self.state).contains(&step) {
+            return Err(format!("{by} takes a step that is not possible now: {step:?}"));
+        }
+        if step == (Move::Resume { node }) {
+            let Came::Next(state) = self.rules.apply(&self.state, step) else {
                 return Err("a message that changes nothing ended the run".to_owned());
             };
             self.state = state;
             return Ok(());
         }
-        self.seen.redirects += usize::from(row.kind == NodeKind::Event);
+        self.seen.redirects += usize::from(is_redirect);
         self.go(NodeStep { step, execution, past: &consumed.past, clears, blank, tokens })
     }
 }
