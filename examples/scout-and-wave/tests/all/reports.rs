@@ -1,6 +1,7 @@
 //! Completion reports: as data, and in the document.
 
 use crate::suitability::{files, plan};
+use interlocking::agents::AgentErrorKind;
 use interlocking::failure::{Failure, FailureKind};
 use scout_and_wave::document::{Impl, list, planned, with_list, with_report};
 use scout_and_wave::protocol::agent::{AgentLetter, Post};
@@ -9,6 +10,7 @@ use scout_and_wave::protocol::report::{
     CompletionReport, InterfaceDeviation, OutOfScope, ReportedCommit, Status, Verification,
 };
 use scout_and_wave::protocol::suitability::judge;
+use std::time::Duration;
 
 pub(crate) fn post() -> Post {
     Post { wave: 1, agent: "A".parse().unwrap() }
@@ -231,23 +233,27 @@ fn places_are_called_after_wave_and_letter() {
 /// has no answer, does not: its own error is told.
 #[test]
 fn an_agent_without_a_report_is_told_with_its_reason() {
-    let told = |said: &str| unreported(&Failure::new("implement", 1, 1, FailureKind::Agent, said));
+    let told = |said: String| unreported(&Failure::new("implement", 1, 1, FailureKind::Agent, said));
+    let (no, limit) = (|| "no such key".to_owned(), Duration::from_secs(600));
     for said in [
-        "the output is still invalid after 1 correction rounds: no JSON",
-        "the output fits its schema but does not parse as `CompletionReport`: no",
-        "the agent gave no decision",
+        AgentErrorKind::OutputInvalid { corrections: 1, violations: Vec::new(), output: None, text: None }.to_string(),
+        AgentErrorKind::NoDecision { nudges: 2, text: None }.to_string(),
+        // The runtime's.
+        "the output fits its schema but does not parse as `CompletionReport`: no".to_owned(),
     ] {
         let what = format!(
-            "I4 is broken: its output is not a completion report, and is not written to the document ({said}); so "
+            "I4 is broken: its output is not a completion report, and is not written to the document ({}); so ",
+            said.trim()
         );
-        assert!(told(said).starts_with(&what), "{}", told(said));
+        assert!(told(said.clone()).starts_with(&what), "{said}");
     }
-    for said in [
-        "the provider refuses the request: no such key",
-        "the prompt is too long for the model",
-        "the agent ended without an answer (exit code 1): out of memory",
-        "the agent showed no activity for 10m",
+    for other in [
+        AgentErrorKind::Refused { reason: no() },
+        AgentErrorKind::PromptTooLong,
+        AgentErrorKind::Crashed { exit: Some(1), reason: no() },
+        AgentErrorKind::Idle { limit, nudges: 0 },
     ] {
-        assert_eq!(told(said), format!("node `implement` failed: {said}"));
+        let said = other.to_string();
+        assert_eq!(told(said.clone()), format!("node `implement` failed: {said}"));
     }
 }
