@@ -31,6 +31,7 @@ mod bootstrap;
 mod edited;
 mod blocked;
 mod unblocked;
+mod moved_target;
 mod descoped;
 mod solo;
 mod deviations;
