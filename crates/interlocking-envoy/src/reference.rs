@@ -118,12 +118,12 @@ fn key(text: &str, start: usize) -> Option<usize> {
     (is_key && is_whole).then_some(start + key.len())
 }
 
-/// The offset of the next key right after a dash or slash: `step 2-3`. With blanks, what follows may be no key: `step 2 - 3 files`.
+/// The offset of the next key right after a dash: `step 2-3`. With blanks, what follows may be no key: `step 2 - 3 files`.
 fn after_tight_dash(text: &str, at: usize) -> Option<usize> {
     let after = |dash: &str| {
         text[at..].strip_prefix(dash).filter(|after| after.starts_with(|next: char| next.is_ascii_digit()))
     };
-    let dash = ["-", "–", "—", "/"].into_iter().find(|dash| after(dash).is_some())?;
+    let dash = ["-", "–", "—"].into_iter().find(|dash| after(dash).is_some())?;
     Some(at + dash.len())
 }
 
@@ -194,7 +194,7 @@ mod tests {
             ("steps 1,6", "steps 11,12"),
             ("steps 1, 6, and then 7", "steps 11, 12, and then 15"),
             ("steps 1/6 & 6.1 and/or 7", "steps 11/12 & 13 and/or 15"),
-            ("step 1-6, step 6/7; step 6 - 7 files", "step 11-12, step 12/15; step 12 - 7 files"),
+            ("step 1-6; step 6/7; step 6 - 7 files", "step 11-12; step 12/7; step 12 - 7 files"),
             ("steps 1 – 6, 6.1 -7 or 7", "steps 11 – 12, 13 -15 or 15"),
             ("steps 1\n- 6 files", "steps 11\n- 6 files"),
             ("steps 1 to 7 (step\n6)", "steps 11 to 15 (step\n12)"),

@@ -13,6 +13,18 @@ use crate::git_run::GitRun;
 use crate::settings::Base;
 use interlocking_worktree::{CommitId, Worktree};
 
+/// What is on a workspace's branch on top of the commit that is recorded of it.
+enum Above {
+    /// Nothing.
+    Nothing,
+    /// Commits of agents and people.
+    OfOthers,
+    /// Some of theirs, and some of the run's, of a handler that was interrupted; the last.
+    Mixed(CommitId),
+    /// Anything else, such as commits of the run alone.
+    Other,
+}
+
 impl GitRun {
     /// Notes the commit that a workspace began at.
     pub(crate) fn note_base(&self, name: &str, base: CommitId) {
@@ -43,8 +55,18 @@ impl GitRun {
         };
         let is_free = worktree.unlock().inspect_err(|error| warn(error)).is_ok();
         let was_prepared = !self.is_being_prepared(name);
-        let stands = !interrupted && was_prepared && self.has_only_others_on(commit, &worktree);
-        let put_back = || self.reset_and_prepare(name, &worktree, commit).inspect_err(|error| warn(error));
+        let above = match !interrupted && was_prepared {
+            true => self.above(name, commit, &worktree).inspect_err(|error| warn(error)).unwrap_or(Above::Other),
+            false => Above::Other,
+        };
+        let stands = matches!(above, Above::Nothing | Above::OfOthers);
+        let put_back = || {
+            if let Above::Mixed(head) = above {
+                repository.archive(&self.archive_name(&self.branch_name(name)?, head)?, head)?;
+            }
+            self.reset_and_prepare(name, &worktree, commit)
+        };
+        let put_back = || put_back().inspect_err(|error| warn(error));
         let is_put_back = is_free && (stands || put_back().is_ok());
         if !is_put_back {
             // An agent tampered with it, or its setup failed. Everything that matters is in the commit.
@@ -54,20 +76,28 @@ impl GitRun {
         Ok(())
     }
 
-    /// Whether a workspace is at `commit`, or at a commit on top of it that an agent or a person has made. A handler that was
-    /// interrupted has committed as the run.
-    fn has_only_others_on(&self, commit: CommitId, worktree: &Worktree) -> bool {
-        let is_by_other = |head: CommitId| {
-            let committer = self.settings().repository.commit(head)?.committer;
-            let own = self.author()?;
-            Ok::<_, GitWorkspacesError>(
-                (committer.name, committer.email) != (own.name().to_owned(), own.email().to_owned()),
-            )
-        };
-        match worktree.head() {
-            Ok(head) if head == commit => true,
-            _ => self.head_on(commit, worktree).is_ok_and(|head| head != commit && is_by_other(head).unwrap_or(false)),
+    /// What is on a workspace's branch on top of the commit that is recorded of it.
+    fn above(&self, name: &str, recorded: CommitId, worktree: &Worktree) -> Result<Above, GitWorkspacesError> {
+        if worktree.head()? == recorded {
+            return Ok(Above::Nothing);
         }
+        let head = self.head_on(recorded, worktree)?;
+        if head == recorded || self.wanted(name).is_read_only {
+            return Ok(Above::Other);
+        }
+        let (own, mut at, mut of_run, mut of_others) = (self.author()?, head, false, false);
+        while at != recorded {
+            let commit = self.settings().repository.commit(at)?;
+            let is_own = commit.committer.name == own.name() && commit.committer.email == own.email();
+            (of_run, of_others) = (of_run || is_own, of_others || !is_own);
+            let Some(parent) = commit.parents.first() else { return Ok(Above::Other) };
+            at = *parent;
+        }
+        Ok(match (of_run, of_others) {
+            (false, _) => Above::OfOthers,
+            (true, true) => Above::Mixed(head),
+            (true, false) => Above::Other,
+        })
     }
 
     /// Opens the worktree or clone, if it exists, is complete, and is on its own branch.

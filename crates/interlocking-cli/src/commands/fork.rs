@@ -64,7 +64,7 @@ pub(crate) async fn fork(arguments: Arguments, name: &'static str, console: &Con
         }
     };
     let forked = fork::fork(&*journal, &of, &point, &new).await.map_err(CommandError::of_fork)?;
-    let stored = store_facts(name, &new, journal, directory, console).await;
+    let stored = store_facts(name, &new, journal, directory, (console, common.json)).await;
     common.print(console, &forked, || format!("{new}\n"))?;
     stored?;
     if !common.json {
@@ -90,11 +90,11 @@ async fn store_facts(
     run: &RunId,
     journal: Arc<dyn Journal>,
     directory: PathBuf,
-    console: &Console,
+    (console, json): (&Console, bool),
 ) -> Result<(), CommandError> {
     #[cfg(feature = "repository")]
     {
-        let start = Start::of_clean_up(program, run.clone(), journal, directory, (console, false, &CancelToken::new()));
+        let start = Start::of_clean_up(program, run.clone(), journal, directory, (console, json, &CancelToken::new()));
         Facts::<serde_json::Value>::store_of_fork(&start).await?;
     }
     Ok(())

@@ -207,7 +207,7 @@ impl<M: Remembered> RepositoryRun<M> {
             console.line(Style::Plain, &format!("Worktrees   {}", directory.display()));
         }
         for error in done.into_iter().filter_map(Result::err) {
-            start.tell(&error);
+            start.tell(&error.with_exit(Exit::Output));
             ending.exit = Exit::Output;
         }
         Ok(ending)

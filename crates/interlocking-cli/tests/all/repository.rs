@@ -107,7 +107,7 @@ fn what_cannot_be_written_or_removed_at_the_end_keeps_no_result_back() {
         for path in ["result.json", "journal/pair/r1"] {
             let path = format!("{place}/{path}");
             let is_told = |line: &str| match serde_json::from_str::<Value>(line) {
-                Ok(told) => told["error"]["where"] == path,
+                Ok(told) => told["error"]["where"] == path && told["error"]["exit"] == 8,
                 Err(_) => json_options.is_empty() && line == format!("  at: {path}"),
             };
             assert!(stderr.lines().any(is_told), "{path}: {stderr}");

@@ -21,7 +21,7 @@ fn words<'a>(more: &[&'a str]) -> Vec<&'a str> {
     GATE.iter().chain(more).copied().collect()
 }
 
-/// ENV-77: a decision is about a variant: without its letter it is not about none.
+/// A decision is about a variant, so its letter is not forgotten.
 #[test]
 fn a_decision_without_a_letter_is_refused() {
     let project = project(&["A"]);
@@ -57,7 +57,7 @@ fn a_variant_is_settled() {
         unmerged alternative: tides-prompts/implementation-3-A
         go on and merge
         exit 2
-        ! error: prompt 3_A of tides cannot be main, because variant C already is: decide `alternative` or `discard`; or revert what was merged of C and delete its branch tides-prompts/implementation-3-C
+        ! error: prompt 3_A of tides cannot be main, because variant C already is: decide `alternative` or `discard`; or revert what was merged of C, and remove C from .git/interlocking/envoy-variants.json
         exit 2
         ! error: prompt 3_D of tides has no branch: neither tides/implementation-3-D nor tides-prompts/implementation-3-D is there; start the prompt first
     "#]].assert_eq(&pages);

@@ -71,18 +71,18 @@ pub enum RuleError {
     /// Another variant is main already.
     #[error(
         "{prompt} cannot be main, because variant {main} already is: decide `alternative` or `discard`; or revert what was merged of \
-         {main} and delete its branch {branch}"
+         {main}, and remove {main} from .git/interlocking/envoy-variants.json"
     )]
     SecondMain {
         /// The prompt.
         prompt: String,
         /// The variant that is main.
         main: Variant,
-        /// Its branch.
-        branch: String,
     },
     /// The variant is main already, and so may have been merged to the feature branch.
-    #[error("{prompt} is main already, which cannot be taken back here: revert what was merged, and delete its branch")]
+    #[error(
+        "{prompt} is main already, which cannot be taken back here: revert what was merged, and remove it from .git/interlocking/envoy-variants.json"
+    )]
     IsMain {
         /// The prompt.
         prompt: String,
@@ -139,9 +139,9 @@ impl Decisions {
             _ => {}
         }
         if decision == Decision::Main
-            && let Some((&main, at)) = others.iter().find(|(letter, recorded)| **letter != variant && is_main(recorded))
+            && let Some((&main, _)) = others.iter().find(|(letter, recorded)| **letter != variant && is_main(recorded))
         {
-            return Err(RuleError::SecondMain { prompt: prompt.to_string(), main, branch: at.branch.clone() });
+            return Err(RuleError::SecondMain { prompt: prompt.to_string(), main });
         }
         let Answer { reason, thoughts, .. } = answer.clone();
         let recorded =
@@ -165,24 +165,6 @@ impl Decisions {
         {
             variants.remove(&variant);
         }
-    }
-
-    /// Forgets the variant of a prompt's number that is main, if it `is_gone`: the function is given its branch.
-    pub(crate) fn forget_main_if<E>(
-        &mut self,
-        prompt: &Prompt,
-        is_gone: impl FnOnce(&str) -> Result<bool, E>,
-    ) -> Result<(), E> {
-        let feature = Prompt::without_suffix(&prompt.feature_branch);
-        let variants = self.0.get_mut(feature).and_then(|numbers| numbers.get_mut(&prompt.number));
-        let Some(variants) = variants else { return Ok(()) };
-        let main = variants.iter().find(|(_, recorded)| recorded.variant_solution == Decision::Main);
-        if let Some((&main, recorded)) = main
-            && is_gone(&recorded.branch)?
-        {
-            variants.remove(&main);
-        }
-        Ok(())
     }
 
     /// The decision about a variant, if there is one.

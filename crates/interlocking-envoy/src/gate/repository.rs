@@ -37,7 +37,7 @@ pub enum GateError {
     #[error(transparent)]
     Name(#[from] NameError),
     /// A worktree is at the commit of a discarded variant's branch, or rebases the branch, and is on no branch: it may hold work.
-    #[error("{branch} is on no worktree, and {} is at its commit or rebases it: end that there, or switch it to the branch", place.display())]
+    #[error("{branch} is on no worktree, and {} is at its commit or rebases it: end that there, or switch it to the branch or to another commit", place.display())]
     Detached {
         /// The branch.
         branch: BranchName,
@@ -116,10 +116,6 @@ impl VariantsGate {
         if !is_archived {
             decisions.forget_discard(prompt);
         }
-        decisions.forget_main_if(prompt, |main| {
-            let main = BranchName::new(main)?;
-            Ok::<_, GateError>(self.repository.branch_head(&main)?.is_none())
-        })?;
         let returned = decisions.record(prompt, branch.as_str(), answer)?;
         if returned.variant_solution == Some(Decision::Discard) {
             self.archive(prompt, &branch)?;

@@ -54,7 +54,7 @@ fn a_second_main_is_refused() {
     assert_eq!(
         error.to_string(),
         "prompt 3_B of feature/tides cannot be main, because variant A already is: decide `alternative` or `discard`; or revert what was \
-         merged of A and delete its branch feature/tides/implementation-3-A"
+         merged of A, and remove A from .git/interlocking/envoy-variants.json"
     );
     assert_eq!(decisions, before);
     // The same once more is no second one, and other prompts and features have mains of their own.

@@ -237,6 +237,19 @@ async fn another_process_does_not_touch_a_workspace_in_which_nothing_was_interru
     assert!(kept.exists());
     assert_eq!(project.git(&["-C", draft, "log", "-1", "--format=%s"]), "By hand\n");
     assert!(!project.runs().join("run/review/mess.log").exists());
+
+    // With a commit of the run, of a handler that was interrupted, all of them go to the archive.
+    let by_run =
+        ["-c", "user.name=Runtime", "-c", "user.email=runtime@example.org", "commit", "-q", "--allow-empty"];
+    project.git(&[&["-C", draft][..], &by_run, &["-m", "By the run"]].concat());
+    let mixed = project.git(&["-C", draft, "rev-parse", "HEAD"]);
+    let told = Arc::new(Notify::new());
+    tokio::select! {
+        ended = paper(&project, &journal, &Cut::Waits("review: written", told.clone())).resume() => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+    assert_eq!(project.git(&["-C", draft, "log", "-1", "--format=%s"]), "revise\n");
+    assert!(project.git(&["for-each-ref", "--format=%(objectname)", "refs/interlocking/archive"]).contains(&mixed));
 }
 
 /// A failed run has left nothing but the archive. When it is retried, its worktrees are made again.
