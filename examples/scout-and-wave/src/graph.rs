@@ -293,8 +293,8 @@ pub struct ScoutAndWave {
     pub(crate) blocked_contract: HumanNode<BlockedContract>,
 
     /// Asks a person: the gate fails.
-    #[node(input = Blocked, question = BlockedQuestion, answer = VerificationAnswer, goto(verify, exit), visits = 78,
-        memory(run: Progress))]
+    #[node(input = Blocked, question = BlockedQuestion, answer = VerificationAnswer,
+        goto(blocked_verify, verify, exit), visits = 78, attempts = 9, memory(run: Progress))]
     pub(crate) blocked_verify: HumanNode<BlockedVerify>,
 
     /// Checks whether quick mode is suitable for a declaration of ownership.

@@ -142,8 +142,8 @@ fn misplaced(read: &Impl, wave: u32, working: &[AgentLetter], agents: usize) -> 
         let worktree = post.worktree(agents == 1);
         (!prompt.field(Field::Report).contains(&format!("`{given}`"))).then(|| {
             format!(
-                "the section of agent {agent} does not name the worktree that it has in wave {wave}: write `{worktree}` \
-                 into its fields 0 and 8"
+                "the section of agent {agent} does not name the worktree that it has in wave {wave}: write `{worktree}` into its field \
+                 8, and into its field 0 the directory and the branch where it works"
             )
         })
     };

@@ -51,7 +51,7 @@ async fn with_target(
         let both = cx.worktree_of(STAGING).await?.merge(at, format!("Merge {target} into wave {wave}")).await;
         match both {
             Ok(commit) => merged.commit = commit,
-            Err(GitWorkspacesError::Merge(error @ (MergeError::Conflict { .. } | MergeError::Switch(_)))) => {
+            Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
                 let problem = format!(
                     "`{target}` has moved to {at} since wave {wave} was launched, and the two do not go together: {error}; change \
                      `{target}`, or merge it in the staging worktree and commit that"

@@ -167,6 +167,11 @@ impl Verification {
     }
 }
 
+/// An agent's report has the words for work that a person has finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an agent reported \"{}\", which stands for work that a person has finished", Verification::by_hand())]
+pub(crate) struct ByHand;
+
 impl CompletionReport {
     /// Whether all is done, and the agent's commands and tests have passed, as they have to before it may say so (SAW-63).
     pub(crate) fn is_complete(&self) -> bool {
@@ -179,10 +184,10 @@ impl CompletionReport {
     ///
     /// # Errors
     ///
-    /// [`NotAVerification`] for the words of [`Verification::by_hand`]: they count as complete, and are not an agent's.
-    pub(crate) fn by_an_agent(self) -> Result<Self, NotAVerification> {
+    /// [`ByHand`] for the words of [`Verification::by_hand`]: they count as complete, and are not an agent's.
+    pub(crate) fn by_an_agent(self) -> Result<Self, ByHand> {
         match self.verification == Verification::by_hand() {
-            true => Err(NotAVerification { found: self.verification.to_string() }),
+            true => Err(ByHand),
             false => Ok(self),
         }
     }

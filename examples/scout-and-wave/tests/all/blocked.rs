@@ -121,8 +121,8 @@ async fn a_complete_report_with_a_failed_gate_blocks_the_wave() {
     let reports = |verification: &str| format!("wave1-agent-a reports `complete`: {verification}");
     let by_hand = "FAIL (not run by an agent - 0/0 tests)";
     let has_not = format!(
-        "wave1-agent-a has not reported: node `implement` failed: expected the gate's result, such as `PASS (cargo test - 12/12 tests)`, found \
-         {by_hand:?}"
+        "wave1-agent-a has not reported: node `implement` failed: an agent reported \"{by_hand}\", which stands for work that a person has \
+         finished"
     );
     let (failed, some) = ("FAIL (true - 1/1 tests)", "PASS (true - 2/3 tests)");
     for (verification, said) in [(failed, reports(failed)), (some, reports(some)), (by_hand, has_not)] {

@@ -77,6 +77,8 @@ async fn a_person_merges_the_target_into_the_wave() {
     edit(&project, "# IMPL: Two files", "# IMPL: Two good files");
     assert!(matches!(test.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
     let question = test.question().await;
+    let way = "change `main`, or merge it in the staging worktree and commit that";
+    assert!(question.problems[0].ends_with(way), "{:?}", question.problems);
     let staging = std::path::Path::new(&question.staging);
     let git = |words: &[&str]| {
         let identity = ["-C", &question.staging, "-c", "user.name=P", "-c", "user.email=p@example.org"];
@@ -87,8 +89,7 @@ async fn a_person_merges_the_target_into_the_wave() {
     assert!(git(&["add", "a.txt"]));
     assert!(matches!(test.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
     let problems = test.question().await.problems;
-    let way = "change `main`, or merge it in the staging worktree and commit that";
-    assert!(problems[0].ends_with(way), "{problems:?}");
+    assert!(problems[0].contains("a merge was begun in ") && problems[0].ends_with("end or abort it"), "{problems:?}");
     assert!(git(&["commit", "-qm", "Both"]));
     is_complete(&test.unblock(json!("fixed")).await);
     assert_eq!(project.file("main", "a.txt"), "both\n");

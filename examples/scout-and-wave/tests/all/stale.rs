@@ -182,7 +182,8 @@ async fn an_agent_that_is_left_alone_keeps_its_work() {
         let ended = test.unblock(json!("revised")).await;
         assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
         let BlockedQuestion { wave, reason, problems, .. } = test.question().await;
-        let said = "the section of agent A does not name the worktree that it has in wave 2: write `main` into its fields 0 and 8";
+        let said = "the section of agent A does not name the worktree that it has in wave 2: write `main` into its field 8, \
+                    and into its field 0 the directory and the branch where it works";
         assert_eq!((wave, reason, &problems[..]), (2, BlockReason::Contract, &[said.to_owned()][..]));
         assert_eq!(project.git(&["log", "--merges", "--format=%s", "main"]), "Merge wave1-agent-b\n");
         edit(&project, ".claude/worktrees/wave1-agent-a", "main");

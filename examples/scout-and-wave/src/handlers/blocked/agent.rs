@@ -26,15 +26,17 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
     ) -> Result<BlockedQuestion, NodeError> {
         let is_alone = blocked.executed.iter().any(|executed| executed.launch.only().is_some());
         let fixed = match is_alone {
-            true => "you have put its work right in the staging worktree; what is not committed there will be",
+            true => {
+                "you have put its work right in the staging worktree; what is not committed there will be. What it has reported of \
+                 deviations and of files that are not its own counts"
+            }
             false => {
-                "you have committed what was missing in their worktrees, which `git worktree list` shows by branches such as wave1-agent-a"
+                "you have committed what was missing in their worktrees, which `git worktree list` shows by branches such as \
+                 wave1-agent-a; what they report of deviations and of files that are not theirs counts as it stands in the document in \
+                 the staging worktree, where you may correct it"
             }
         };
-        let fixed = format!(
-            "{{\"fixed\": {{\"agents\": [\"A\"]}}}}: {fixed}; what they report of deviations and of files that are not \
-             theirs counts as it stands in the document in the staging worktree, where you may correct it"
-        );
+        let fixed = format!("{{\"fixed\": {{\"agents\": [\"A\"]}}}}: {fixed}");
         let ways = [
             "{\"rerun\": {\"agents\": [\"A\"]}}: these agents are sent to work again, from the beginning",
             &fixed,

@@ -30,17 +30,18 @@ impl HumanHandler<scout_and_wave::blocked_verify> for BlockedVerify {
         match answer {
             VerificationAnswer::Stop => stop(blocked, cx),
             VerificationAnswer::Fixed => {
-                let merged = blocked.merged.ok_or("a wave without a merge is blocked by its gate")?;
+                let merged = blocked.merged.clone().ok_or("a wave without a merge is blocked by its gate")?;
                 let mut staging = cx.worktree_of(STAGING).await?;
                 // Kept as they are: a person may have merged the target branch.
                 let adopted = staging.adopt_commits().await?;
                 let commit = match staging.commit(format!("fix: the gate of wave {}, by hand", merged.wave)).await {
                     Ok(committed) => committed.unwrap_or(adopted),
-                    // A merge that the person has not ended stays as it is. So the wave is still apart from the target branch, and
-                    // the person is asked again.
                     Err(GitWorkspacesError::Commit(
-                        CommitError::Unmerged { .. } | CommitError::OperationInProgress { .. },
-                    )) => adopted,
+                        error @ (CommitError::Unmerged { .. } | CommitError::OperationInProgress { .. }),
+                    )) => {
+                        let (merged, problems) = (Some(merged), vec![error.to_string()]);
+                        return goto!(cx, self, Blocked { merged, problems, ..blocked });
+                    }
                     Err(error) => return Err(error.into()),
                 };
                 goto!(cx, scout_and_wave::verify, Merged { commit, ..merged })
