@@ -56,7 +56,13 @@ impl Documents {
     pub(super) fn open(&mut self, file: &Path) -> Result<(Arc<str>, Option<Notification>), CodeError> {
         let text: Arc<str> = read(&self.root, file)?.into();
         let uri = self.uri(file)?;
-        let told = match self.open.get_mut(file) {
+        let told = self.has_text(file, &uri, text.clone());
+        Ok((text, told))
+    }
+
+    /// The notification that gives the server a text of a file, if it does not have it.
+    fn has_text(&mut self, file: &Path, uri: &str, text: Arc<str>) -> Option<Notification> {
+        match self.open.get_mut(file) {
             Some(known) if known.text == text => None,
             Some(known) => {
                 let version = known.version.wrapping_add(1);
@@ -71,8 +77,7 @@ impl Documents {
                 let document = json!({ "uri": uri, "languageId": self.language, "version": 1, "text": &*text });
                 Some(("textDocument/didOpen", json!({ "textDocument": document })))
             }
-        };
-        Ok((text, told))
+        }
     }
 
     /// What was found out about a file with this text; `None` if the server has another text meanwhile.
@@ -98,8 +103,8 @@ impl Documents {
         if was_open && change == CHANGED {
             told.extend(self.open(file)?.1);
         } else if was_open {
-            self.open.remove(file);
-            told.push(("textDocument/didClose", json!({ "textDocument": { "uri": uri_of(&path) } })));
+            // A server knows the text of an open file before it is asked the next question. What is on disk it reads some time later.
+            told.extend(self.has_text(file, &uri_of(&path), "".into()));
         }
         let changes = json!({ "changes": [{ "uri": uri_of(&path), "type": change }] });
         told.push(("workspace/didChangeWatchedFiles", changes));
