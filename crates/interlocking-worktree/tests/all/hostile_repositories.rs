@@ -166,6 +166,19 @@ fn what_is_no_file_in_the_place_of_an_object_is_not_waited_for() {
         assert_eq!(status.unwrap().len(), 1);
         assert_eq!(diff.unwrap().len(), 2);
         assert!(reset.unwrap_err().to_string().contains("a.txt"));
+        // With a filter, a new worktree's configuration is read for it; without one, it is that of the time before.
+        for is_filtered in [false, true] {
+            if is_filtered {
+                place.git(&["config", "filter.any.clean", "cat"]);
+            }
+            let (repository, at) = (place.repository.clone(), place.path().join("run/made"));
+            let made = in_time(&format!("a worktree without object {number}, filtered: {is_filtered}"), move || {
+                repository.create_worktree(at, branch("made"), main)
+            });
+            let error = made.unwrap_err().to_string();
+            assert!(error.contains(&object), "{error}");
+        }
+        place.git(&["config", "--remove-section", "filter.any"]);
         std::fs::remove_file(&forged).unwrap();
         let _ = std::fs::remove_file(objects.join("info/alternates"));
         write(&of(&objects), contents);
