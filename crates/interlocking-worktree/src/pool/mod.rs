@@ -23,7 +23,7 @@ use crate::{
         written_files::Pristine,
     },
     recovery::process_lock::LockedFile,
-    repository::Repository,
+    repository::{Repository, current_configuration::has_filters},
     values::{git_error::GitError, id::CommitId, name::BranchName},
     worktrees::{
         make::FileSource,
@@ -105,7 +105,8 @@ impl Pool {
     }
 
     /// Writes the files of a commit into the pool, so that a worktree that is made later can use them. Returns whether
-    /// it did: not if the pool is full, or if nothing can be reused in this repository.
+    /// it did: not if the pool is full, if nothing can be reused in this repository, or if filters are configured, which
+    /// run in the worktree that they write for.
     ///
     /// # Errors
     ///
@@ -117,6 +118,9 @@ impl Pool {
             return Ok(false);
         }
         let git = self.repository.git_as_configured()?;
+        if has_filters(&git) {
+            return Ok(false);
+        }
         let Some(form) = written_files::form(&git)? else { return Ok(false) };
         let Some(draft) = Draft::begin(&self.directory, self.limit)? else { return Ok(false) };
         draft.write(&git, tree, form.as_bstr())?;

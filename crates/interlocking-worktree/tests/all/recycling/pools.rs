@@ -234,4 +234,7 @@ fn files_that_are_written_ahead_are_those_of_the_next_worktree() {
     assert_eq!((pool.ready().unwrap(), place.repository.worktrees().unwrap().len()), (0, before + 2));
     let absent = "0123456789012345678901234567890123456789".parse().unwrap();
     assert_eq!(pool.prepare(absent), Err(CreateError::NoSuchCommit { commit: absent }));
+    // A filter would run in the main working tree.
+    place.git(&["config", "filter.any.clean", "cat"]);
+    assert_eq!((pool.prepare(start).unwrap(), pool.ready().unwrap()), (false, 0));
 }
