@@ -9,7 +9,7 @@ use gix::{bstr::BString, config::path::interpolate::Context};
 ///
 /// # Errors
 ///
-/// If there is no such user, or no path. Git then stops, too.
+/// If there is no such user, or no path. Git stops then; gix includes nothing, or fails.
 pub(crate) fn included(value: BString, including: &Path) -> gix::Result<PathBuf> {
     let (home, program) = (gix::path::env::home_dir(), std::env::current_exe().ok());
     let context = Context {
