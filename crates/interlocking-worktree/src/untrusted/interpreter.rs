@@ -146,9 +146,14 @@ fn find_for_java(arguments: &[&str]) -> Option<Found> {
             if word == "-jar" {
                 return None;
             }
+        } else if word.starts_with('@') {
+            // A file of further arguments.
+            return Some(Found::new(word, SCRIPT));
         } else if !word.starts_with('-') {
-            return (!has_path && !is_absolute(word)).then(|| Found::new(word, CLASSES));
-        } else if !["-D", "-Xm", "-Xs"].iter().any(|beginning| word.starts_with(beginning)) {
+            // The name of a class, unless it is that of a source file. git replaces `%f` by the path of an agent's file.
+            let is_elsewhere = is_absolute(word) || !word.ends_with(".java") && !word.contains('%');
+            return (!has_path || !is_elsewhere).then(|| Found::new(word, CLASSES));
+        } else if !is_harmless(Language::Java, word) {
             return Some(Found::new(word, SCRIPT));
         }
     }
@@ -165,7 +170,11 @@ fn is_harmless(language: Language, option: &str) -> bool {
         Language::Ruby => ["--disable", "--enable", "--encoding=", "--jit", "--yjit"]
             .iter()
             .any(|beginning| option.starts_with(beginning)),
-        Language::Python | Language::Perl | Language::Source | Language::Java | Language::Other => false,
+        Language::Java => {
+            ["-ea", "-server"].contains(&option)
+                || ["-D", "-Xm", "-Xs", "-XX:+Use"].iter().any(|beginning| option.starts_with(beginning))
+        }
+        Language::Python | Language::Perl | Language::Source | Language::Other => false,
     }
 }
 
@@ -217,6 +226,13 @@ mod tests {
             ("java -jar x.jar", "x.jar"),
             ("/usr/bin/java -javaagent:x.jar -jar /x.jar", "-javaagent:x.jar"),
             ("java Main.java", "Main.java"),
+            ("java /x/Main.java", "/x/Main.java"),
+            ("java -cp /x Main.java", "Main.java"),
+            ("java -cp /x %f", "%f"),
+            ("java -cp /x @args Main", "@args"),
+            ("JAVA_TOOL_OPTIONS=-javaagent:x.jar java -jar /x.jar", "JAVA_TOOL_OPTIONS=-javaagent:x.jar"),
+            ("JDK_JAVA_OPTIONS=@x java -jar /x.jar", "JDK_JAVA_OPTIONS=@x"),
+            ("_JAVA_OPTIONS=-javaagent:x.jar java -jar /x.jar", "_JAVA_OPTIONS=-javaagent:x.jar"),
             ("sh %f", "%f"),
             ("sh x", "x"),
             ("sh -s", "-s"),
@@ -245,7 +261,9 @@ mod tests {
             "lua /x.lua",
             "java -Xmx64m -Dx=y -jar /x.jar x",
             "java -cp /x:$HOME/y.jar Main",
-            "java --class-path /x Main",
+            "java --class-path /x Main %f @x",
+            "java -cp /x /x/Main.java",
+            "java -server -ea -XX:+UseSerialGC -jar /x.jar",
             "sh /x %f",
             "sh -euo pipefail -c 'cat | tr a b' x",
             "bash --norc -ec 'python3 -I -m x'",

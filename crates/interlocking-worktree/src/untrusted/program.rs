@@ -188,7 +188,16 @@ fn assignment(word: &str) -> Option<(&str, &str)> {
 }
 
 /// Variables that name code.
-const CODE: [&str; 5] = ["BASH_ENV", "ENV", "NODE_OPTIONS", "PERL5OPT", "RUBYOPT"];
+const CODE: [&str; 8] = [
+    "BASH_ENV",
+    "ENV",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "NODE_OPTIONS",
+    "PERL5OPT",
+    "RUBYOPT",
+    "_JAVA_OPTIONS",
+];
 
 /// Whether a part of a variable's value is a directory or a file inside.
 fn is_relative_in(variable: &str, part: &str) -> bool {
