@@ -108,7 +108,8 @@ impl Directory {
     pub(crate) fn directory(&self, name: &[u8]) -> std::io::Result<Option<Self>> {
         check_name(name)?;
         match openat(&self.0, name, DIRECTORY, Mode::empty()) {
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            // No file system has a name that is too long.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NAMETOOLONG) => Ok(None),
             opened => Ok(Some(Self(opened?))),
         }
     }
@@ -148,9 +149,7 @@ impl Directory {
     pub(crate) fn metadata(&self, name: &[u8]) -> std::io::Result<Option<EntryMetadata>> {
         check_name(name)?;
         match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => Ok(None),
-            // No file system has such a name.
-            Err(Errno::NAMETOOLONG) => Ok(None),
+            Err(Errno::NOENT | Errno::NAMETOOLONG) => Ok(None),
             found => Ok(Some(EntryMetadata::of(&found?))),
         }
     }
@@ -299,6 +298,14 @@ mod tests {
             assert!(root.make_directory(name.as_bytes()).is_err(), "{name}");
         }
         assert_eq!(std::fs::read_to_string(place.path().join("victim")).unwrap(), "victim");
+    }
+
+    #[test]
+    fn nothing_has_a_name_that_is_too_long() {
+        let place = tempfile::tempdir().unwrap();
+        let root = Directory::open(place.path()).unwrap();
+        let name = [b'a'; 1_000];
+        assert!(root.directory(&name).unwrap().is_none() && root.metadata(&name).unwrap().is_none());
     }
 
     #[test]

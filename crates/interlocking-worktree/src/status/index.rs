@@ -61,15 +61,15 @@ fn absent(git: &gix::Repository, index: &gix::index::State) -> Result<HashSet<us
     let root = Directory::open(root).doing(doing)?;
     let entries = index.entries().iter().enumerate();
     let skipped = entries.filter(|(_, entry)| entry.flags.contains(Flags::SKIP_WORKTREE));
-    let absent = skipped.filter_map(|(number, entry)| match is_absent(&root, entry.path(index)) {
-        Ok(is_absent) => is_absent.then_some(Ok(number)),
+    let absent = skipped.filter_map(|(number, entry)| match has_nothing_at(&root, entry.path(index)) {
+        Ok(has_nothing) => has_nothing.then_some(Ok(number)),
         Err(error) => Some(Err(error)),
     });
     absent.collect::<std::io::Result<_>>().doing(doing)
 }
 
 /// Whether there is nothing at a path, and nothing else in the place of a directory above it, such as a link.
-fn is_absent(root: &Directory, path: &BStr) -> std::io::Result<bool> {
+fn has_nothing_at(root: &Directory, path: &BStr) -> std::io::Result<bool> {
     let mut opened: Option<Directory> = None;
     for part in path.split(|byte| *byte == b'/') {
         let directory = opened.as_ref().unwrap_or(root);

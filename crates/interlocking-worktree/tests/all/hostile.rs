@@ -204,6 +204,12 @@ fn what_an_ignored_link_replaces_cannot_be_hidden_in_the_index() {
     git_in(root, &["update-index", "--skip-worktree", "src/lib.rs"]);
     std::fs::rename(root.join("src"), place.path().join("src")).unwrap();
     assert_eq!(worktree.status().unwrap(), [], "it is outside the sparse checkout");
+    // Nor can a file be whose path the file system does not allow.
+    let (long, blob) = (format!("{}/file", "a".repeat(1_000)), git_in(root, &["rev-parse", "HEAD:README.md"]));
+    git_in(root, &["update-index", "--add", "--cacheinfo", &format!("100644,{blob},{long}")]);
+    git_in(root, &["update-index", "--skip-worktree", &long]);
+    assert_eq!(worktree.status().unwrap().len(), 1, "it is staged");
+    git_in(root, &["update-index", "--force-remove", &long]);
     symlink(place.path().join("src"), root.join("src")).unwrap();
     assert_eq!(git_in(root, &["status", "--porcelain"]), " D src/lib.rs");
     git_in(root, &["update-index", "--skip-worktree", "src/lib.rs"]);
