@@ -119,6 +119,9 @@
 //!   ([`ConflictKind::TypeMismatch`]), where git may move both aside.
 //! - Merge attributes are read from the index, not from the working tree. A merge driver that exits with a failure,
 //!   which git takes for a conflict, fails the whole operation with a [`GitError`].
+//! - **Line ends.** With `extensions.worktreeConfig`, `core.sparseCheckout` or `worktree.useRelativePaths`, gix alone
+//!   makes a new worktree, and reads the settings about line ends otherwise than git: write `input`, `lf`, `crlf` and
+//!   `warn` in lower case, and no `core.autocrlf`, `core.eol` or `core.safecrlf` without a value.
 //!
 //! # Limitations
 //!
@@ -126,9 +129,8 @@
 //! and their files are not read: a submodule with another commit checked out is not a change. Not supported, because
 //! gix does not: partial clones, the reftable format, sparse indexes, SHA-256.
 //!
-//! gix follows no section `[INCLUDE]` or `[includeif …]` of a configuration, which git does: in another spelling than
-//! `[include]` and `[includeIf …]` they are refused. A clone cannot have a filter or a merge driver whose name has a
-//! `=`.
+//! Write `[include]` and `[includeIf …]` exactly so: git follows `[INCLUDE]` too, gix does not, and it is refused. A
+//! clone cannot have a filter or a merge driver whose name has a `=`.
 
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests read what they have written"))]
 #[cfg(not(unix))]
