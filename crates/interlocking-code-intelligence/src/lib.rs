@@ -39,6 +39,7 @@ mod aside;
 mod rust_syntax;
 mod server;
 mod fallback;
+mod python_code;
 mod python_stub;
 mod python_body;
 

@@ -1,6 +1,9 @@
 //! Recognises Python functions that are still stubs.
 
-use crate::intelligence::Symbol;
+use crate::{
+    intelligence::Symbol,
+    python_code::{Token, body_of, is_formatted},
+};
 
 /// Whether the body of a Python function is a stub: besides its docstring and comments, it only raises one of `markers`, such as
 /// `NotImplementedError`, with or without arguments.
@@ -8,92 +11,30 @@ pub fn is_python_stub(text: &str, function: &Symbol, markers: &[String]) -> bool
     let (first, last) = (function.position.line, *function.lines.end());
     let count = last.saturating_sub(first).saturating_add(1) as usize;
     let lines: Vec<&str> = text.lines().skip(first.saturating_sub(1) as usize).take(count).collect();
-    // For Python, a carriage return alone ends a line, too.
-    let code = Some(lines.join("\n")).filter(|text| !text.contains('\r')).and_then(|text| code_of(&text));
-    let Some(body) = code.as_deref().and_then(after_signature) else { return false };
-    let statements: Vec<&str> = body.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    match statements[..] {
-        [only] => markers.iter().any(|marker| raises(only, marker)),
-        [documentation, only] if is_documentation(documentation) => markers.iter().any(|marker| raises(only, marker)),
+    let text = lines.join("\n");
+    let Some(body) = body_of(&text) else { return false };
+    match &body[..] {
+        [only] => markers.iter().any(|marker| raises(&only.tokens, marker)),
         _ => false,
     }
 }
 
-/// The code of a text, a statement a line: without comments, with `""` for each string, and with the lines within brackets
-/// joined. `None` if a string does not end, or contains expressions: these are code, too.
-fn code_of(text: &str) -> Option<String> {
-    let (mut code, mut depth, mut rest) = (String::new(), 0_u32, text);
-    while let Some(next) = rest.chars().next() {
-        match next {
-            '#' => {
-                rest = rest.trim_start_matches(|it| it != '\n');
-                continue;
-            }
-            '"' | '\'' => {
-                let (inside, after) = string_at(rest)?;
-                let prefix = code.trim_end_matches(|it: char| it.is_ascii_alphabetic()).len();
-                if inside.contains('{') && code[prefix..].contains(['f', 'F', 't', 'T']) {
-                    return None;
-                }
-                code.push_str("\"\"");
-                rest = after;
-                continue;
-            }
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        code.push(if next == '\n' && depth > 0 { ' ' } else { next });
-        rest = &rest[next.len_utf8()..];
-    }
-    Some(code)
-}
-
-/// The contents of the string at the beginning of a text, and the text after it.
-pub(crate) fn string_at(text: &str) -> Option<(&str, &str)> {
-    let quotes = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|quotes| text.starts_with(quotes))?;
-    let inside = &text[quotes.len()..];
-    let mut is_escaped = false;
-    for (at, character) in inside.char_indices() {
-        match character {
-            // This holds in raw strings, too.
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            '\n' if quotes.len() == 1 => return None,
-            _ if inside[at..].starts_with(quotes) => return Some((&inside[..at], &inside[at + quotes.len()..])),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The code after the colon that ends a signature.
-fn after_signature(code: &str) -> Option<&str> {
-    let mut depth = 0_u32;
-    for (at, character) in code.char_indices() {
-        match character {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            ':' if depth == 0 => return code.get(at + 1..),
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Whether a statement is a string.
-fn is_documentation(statement: &str) -> bool {
-    statement.trim_start_matches(['r', 'R', 'u', 'U']) == "\"\""
-}
-
 /// Whether a statement is `raise Marker` or `raise Marker("…")`.
-fn raises(statement: &str, marker: &str) -> bool {
-    let Some(arguments) = statement.strip_prefix("raise ").and_then(|raised| raised.trim().strip_prefix(marker)) else {
-        return false;
-    };
-    // Only one pair of parentheses is allowed, with no calls in it. The contents of strings are not here.
-    let inside = arguments.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-    arguments.is_empty() || inside.is_some_and(|inside| !inside.contains(['(', ')', ';']))
+fn raises(statement: &[Token<'_>], marker: &str) -> bool {
+    let [Token::Code("raise"), raised @ ..] = statement else { return false };
+    let end = raised.iter().position(|token| *token == Token::Code("(")).unwrap_or(raised.len());
+    let (name, arguments) = raised.split_at(end);
+    let name: String = name.iter().map(|token| if let Token::Code(code) = token { *code } else { "\"\"" }).collect();
+    // Only one pair of parentheses is allowed, with no calls in it.
+    name == marker
+        && !arguments.iter().skip(1).any(|token| *token == Token::Code("("))
+        && !arguments.windows(2).any(is_computed)
+        && (arguments.is_empty() || arguments.ends_with(&[Token::Code(")")]))
+}
+
+/// Whether these tokens are a string with expressions.
+fn is_computed(tokens: &[Token<'_>]) -> bool {
+    matches!(tokens, [Token::Code(prefix), Token::Text(inside)] if is_formatted(prefix) && inside.contains('{'))
 }
 
 #[cfg(test)]
@@ -120,6 +61,7 @@ mod tests {
             "def f():\n    raise NotImplementedError('push() is missing; later')  # push()\n",
             "def f():\n    raise NotImplementedError(\n        \"a long one\"\n    )\n",
             "def f(a='\\'', b=\"):\"):  # a: b\n    raise NotImplementedError\n",
+            "def f(a=f\"{1}\"):\n    raise \\\n        NotImplementedError\n",
         ] {
             assert!(is_stub(text), "{text}");
         }
