@@ -117,8 +117,9 @@ pub fn rewritten_by_rebase(path: &str, versions: Rebased<'_>) -> Result<Vec<Chan
         let bodies = |version: &BTreeMap<String, Code>| version.get(name).map(|code| code.bodies.clone());
         let (base, ours, theirs, now) = (bodies(&old_base), bodies(&old_tip), bodies(&new_base), bodies(&new_tip));
         let is_only_ours = ours != base && theirs == base;
+        let expected = if is_only_ours { ours } else { theirs };
         let is_put_together = now.is_some() && now == bodies(&merged);
-        if now != if is_only_ours { ours } else { theirs } && !is_put_together {
+        if now != expected && !is_put_together {
             let (change, code) = match (new_tip.get(name), new_base.get(name).or(old_tip.get(name))) {
                 (Some(code), None) => (CodeChange::Added, Some(code)),
                 (Some(code), Some(_)) => (CodeChange::Body, Some(code)),
