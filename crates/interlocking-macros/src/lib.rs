@@ -75,7 +75,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `adds_to(a, b)` | the maps to which the handler may add items while they run, by `cx.add::<graph::map>(items)` | events |
 /// | `spawn(a, b)` | the advisory nodes that the handler may start | all but advisory nodes and observers |
 /// | `visits = n` | how often it may be entered in a run, or `unbounded` | all but observers |
-/// | `attempts = n` | how often it may run in one visit, the first time included: it goes to itself at most once less | nodes that do |
+/// | `attempts = n` | how often it may run in one visit, the first time included, so it goes to itself at most `n - 1` times | nodes that do |
 /// | `exhausted(target)` | where an entry beyond these bounds goes; the target takes a type that implements `From<Exhausted<Input>>` | bounded nodes that lead anywhere |
 /// | `timeout = "90s"` | how long one execution may take: `ms`, `s`, `m` or `h` | all but observers |
 /// | `timed_out(target)` | where an execution goes that exceeded the timeout; the target takes a type that implements `From<TimedOut>` | nodes that take tokens and have a `timeout` |
