@@ -30,6 +30,7 @@ mod history;
 mod hooks;
 mod hostile;
 mod hostile_clones;
+mod hostile_commits;
 mod hostile_files;
 mod hostile_indexes;
 mod hostile_repositories;
