@@ -105,8 +105,8 @@ impl Pool {
     }
 
     /// Writes the files of a commit into the pool, so that a worktree that is made later can use them. Returns whether
-    /// it did: not if the pool is full, if nothing can be reused in this repository, or if filters are configured, which
-    /// run in the worktree that they write for.
+    /// it did: not if the pool is full, if nothing can be reused in this repository, or if filters are configured,
+    /// which run in the worktree that they write for.
     ///
     /// # Errors
     ///

@@ -150,7 +150,7 @@ fn find_for_java(arguments: &[&str]) -> Option<Found> {
             // A file of further arguments.
             return Some(Found::new(word, SCRIPT));
         } else if !word.starts_with('-') {
-            // The name of a class, unless it is that of a source file. git replaces `%f` by the path of an agent's file.
+            // The name of a class or of a source file. Git replaces `%f` by the path of an agent's file.
             let is_elsewhere = is_absolute(word) || !word.ends_with(".java") && !word.contains('%');
             return (!has_path || !is_elsewhere).then(|| Found::new(word, CLASSES));
         } else if !is_harmless(Language::Java, word) {
