@@ -3,7 +3,7 @@
 use super::Violation;
 use crate::types::lineage::Lineage;
 use crate::types::scaffold::{ClarificationNeeded, InitWork};
-use crate::types::spec::{ChildSpec, Spec};
+use crate::types::spec::{ChildSpec, Criterion, Spec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is wrong with a plan: tests for each criterion (V3-46), criteria divided among children (V3-47), ids (V3-12), and the files
@@ -31,7 +31,7 @@ pub fn violations(spec: &Spec, lineage: &Lineage, work: &InitWork) -> Vec<Violat
             let id = criterion.id.as_str();
             if !criteria.contains(id) {
                 found.push(no_such(format!("the child `{}`", child.id), id));
-            } else if !spec.acceptance_criteria.contains(criterion) {
+            } else if !spec.acceptance_criteria.iter().any(|own| is_same(own, criterion)) {
                 found.push(Violation::OtherCriterion { child: child.id.clone(), criterion: id.to_owned() });
             }
             if let Some(one) = given.insert(id, &child.id).filter(|one| **one != child.id) {
@@ -46,6 +46,11 @@ pub fn violations(spec: &Spec, lineage: &Lineage, work: &InitWork) -> Vec<Violat
         found.push(Violation::NoInterfaces);
     }
     found
+}
+
+/// Whether two criteria are the same. A prompt does not show the blanks around a text.
+fn is_same(one: &Criterion, other: &Criterion) -> bool {
+    one.id == other.id && one.text.trim() == other.text.trim()
 }
 
 /// What the contract's file is, if it is not the contract's own.

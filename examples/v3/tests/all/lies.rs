@@ -153,6 +153,17 @@ async fn children_that_do_not_divide_the_work() {
     }
 }
 
+/// V3-47: blanks around a criterion's text, which no prompt shows, do not make it another one.
+#[test]
+fn blanks_around_a_criterion() {
+    let mut work = scaffold("top", &["one"], &planned(&[]))["InitWork"].take();
+    work["scaffoldCommit"] = json!(NO_COMMIT);
+    let mut spec = spec(&[]);
+    spec.acceptance_criteria[0].text.insert(0, '\n');
+    spec.acceptance_criteria[0].text.push('\n');
+    assert_eq!(violations(&spec, &Lineage::default(), &serde_json::from_value(work).unwrap()), []);
+}
+
 /// V3-35: the confusing sentence must be in the specification.
 #[tokio::test]
 async fn a_question_about_nothing() {
