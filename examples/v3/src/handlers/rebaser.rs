@@ -20,6 +20,7 @@ use interlocking::prelude::*;
 use interlocking::rust_source::{Rebased, rewritten_by_rebase};
 use interlocking::workspaces::{FilePath, changed_paths, text_at};
 use interlocking::worktree::{CommitId, Repository};
+use std::collections::HashSet;
 
 impl EventHandler<v3::rebaser> for Rebaser {
     async fn handle(&self, moved: ParentMoved, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
@@ -215,7 +216,9 @@ impl Rebaser {
             }
         }
         // Every build may write the lock file.
-        for path in gave_way.iter().filter(|path| ![".rs", "Cargo.lock"].iter().any(|end| path.ends_with(end))) {
+        let is_checked = |path: &&String| ![".rs", "Cargo.lock"].iter().any(|end| path.ends_with(end));
+        let adapted = changed_paths(repository.clone(), now.head, claim).await?;
+        for path in adapted.iter().filter(is_checked) {
             if let Some(why) = taken_away(repository.clone(), path, (from.base, now.base, claim)).await? {
                 return Ok(Some(why));
             }
@@ -280,8 +283,8 @@ async fn taken_away(
     let path = FilePath::new(path)?;
     let read = async |commit| Ok::<_, NodeError>(text_at(repository.clone(), commit, &path).await?.unwrap_or_default());
     let (old, new, claim) = (read(old).await?, read(new).await?, read(claim).await?);
-    let has = |text: &str, line: &str| text.lines().any(|other| other == line);
-    let gone = new.lines().find(|line| !has(&old, line) && !has(&claim, line));
+    let has: HashSet<&str> = old.lines().chain(claim.lines()).collect();
+    let gone = new.lines().find(|line| !has.contains(line));
     Ok(gone.map(|line| format!("{path} does not have what was merged: {line}")))
 }
 

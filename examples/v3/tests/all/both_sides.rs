@@ -38,16 +38,18 @@ async fn a_function_that_both_have_changed_is_no_conflict() {
     assert_eq!(project.git(&["show", "main:shared.txt", "main:Cargo.lock"]), "by b\nand by a\nof both\n");
 }
 
-/// V3-101: an adaptation that takes the sibling's lines away is a conflict, in a file that is not Rust, and in a function.
+/// V3-101: an adaptation that takes the sibling's lines away is a conflict, in a file that is not Rust, also if no line of it gave
+/// way, and in a function.
 #[tokio::test]
 async fn an_adaptation_that_takes_the_siblings_lines_away_is_a_conflict() {
     let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
     let function = |child: &str| format!("pub fn who() -> char {{\n    '{child}'\n}}\n");
-    for (file, text, told) in [
-        ("shared.txt", by as fn(&str) -> String, "shared.txt does not have what was merged: by b\n"),
-        ("shared.rs", function, "shared.rs:1:5: `who` has another body\n"),
+    for (file, text, rewritten, told) in [
+        ("shared.txt", by as fn(&str) -> String, "shared.txt", "shared.txt does not have what was merged: by b\n"),
+        ("shared.txt", by, "src/b.txt", "src/b.txt does not have what was merged: stub\n"),
+        ("shared.rs", function, "shared.rs", "shared.rs:1:5: `who` has another body\n"),
     ] {
-        let asked = asked_after(clash(file, text, &adapted, &[write(file, &text("a")), Act::Commit])).await;
+        let asked = asked_after(clash(file, text, &adapted, &[write(rewritten, &text("a")), Act::Commit])).await;
         assert!(asked.contains(&format!("Both cannot be: {told}")), "{asked}");
     }
 }
