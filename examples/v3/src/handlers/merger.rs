@@ -91,7 +91,12 @@ impl LLMHandler<v3::merger> for Merger {
         if let Some(merge) = landed(cx).await? {
             return goto!(cx, v3::exit, V3Outcome::Merged(merge));
         }
-        goto!(cx, v3::exit, undecided(error, cx.attempt())?)
+        // The answer does not matter then.
+        let outcome = match does_not_fit(cx).await? {
+            Some(outcome) => outcome,
+            None => undecided(error, cx.attempt())?,
+        };
+        goto!(cx, v3::exit, outcome)
     }
 }
 

@@ -2,9 +2,11 @@
 
 use crate::project::Project;
 use crate::small::{
-    Act, AgentScript, Who, append, check, plan, planned, project, scaffold, scaffolding, spec, test_run, write,
+    Act, AgentScript, Who, append, check, plan, planned, project, scaffold, scaffolding, shell, spec, test_run, write,
 };
+use crate::test_run::TestRun;
 use crate::tree::family;
+use interlocking::agents::Script;
 use interlocking::cli::repository::EmbeddedFile;
 use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
@@ -130,10 +132,16 @@ async fn a_rejected_merge_is_told() {
     assert_eq!((prompts.len(), project.subjects("main").len()), (3, 2), "V3-92: only what holds has landed");
 }
 
-/// CON-142: what does not fit the user's branch is for the user: the implementer does not see that branch.
+/// CON-142: what does not fit the user's branch is for the user: the implementer does not see that branch. It does not matter whether
+/// the merger answers.
 #[tokio::test]
 async fn a_root_that_does_not_fit_the_users_branch_is_stuck() {
-    for before in ["implementer of `top`", "merger of `top`"] {
+    let silent = ["merger of `top`", "REMINDER"].map(|words| {
+        format!("[[turn]]\nagent = \"merger\"\ncontains = [\"{words}\"]\ntimes = \"any\"\ntext = \"Hm.\"\n")
+    });
+    for (before, first) in
+        [("implementer of `top`", ""), ("merger of `top`", ""), ("implementer of `top`", &silent.concat())]
+    {
         let project = project().await;
         let test = test_run(&project, &AgentScript::default().honest("top", &[]));
         let hold = test.agent.hold(before);
