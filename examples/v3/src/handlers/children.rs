@@ -1,7 +1,7 @@
 //! The children: runs of the same graph, one a child.
 
 use super::RunChildren;
-use super::places::{SKELETON, node_info};
+use super::places::{SKELETON, heads, is_merge_of_run, node_info};
 use crate::graph::{V3, v3};
 use crate::types::children::{ChildEnded, ChildSentBack, ChildrenInput, IntegrateInput};
 use crate::types::lineage::{Lineage, ParentContext};
@@ -9,7 +9,7 @@ use crate::types::outcome::{Failed, V3Outcome};
 use crate::types::scaffold::{InitWork, ScaffoldInput};
 use crate::types::spec::ChildSpec;
 use interlocking::prelude::*;
-use interlocking::workspaces::{FilePath, text_at};
+use interlocking::workspaces::{FilePath, in_repository, text_at};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -32,15 +32,14 @@ impl MapHandler<v3::children> for RunChildren {
         }
         let interface = interface.trim_end().to_owned();
         interface_files.extend(own);
-        // The children of an earlier scaffold. Those that are sent back are of this one.
-        let earlier = cx.input_of::<v3::integrate>().ok().filter(|_| input.sent_back.is_empty());
+        let failed = if input.is_new { not_merged(cx).await? } else { Vec::new() };
         let mut items = Vec::new();
         for child in fork.work.children() {
             let back = sent_back(&input.sent_back, child);
-            let failed = earlier.as_ref().and_then(|earlier| not_merged(earlier, child));
-            // What a child had merged before it was sent back is still there.
-            let before = failed.and(earlier.as_ref()).and_then(|earlier| sent_back(&earlier.sent_back, child));
-            let again = back.map(|back| &back.run).or(failed);
+            let key = key(child)?;
+            let failed = failed.iter().rfind(|(of, _)| *of == key).map(|(_, run)| run);
+            // Of the runs of one child only the latest is run again.
+            let again = failed.or(back.map(|back| &back.run));
             let assigned_criteria = child.acceptance_criteria.iter().map(|criterion| criterion.id.clone()).collect();
             let entry = ScaffoldInput {
                 parent_context: Some(ParentContext { interface: interface.clone(), assigned_criteria }),
@@ -49,11 +48,11 @@ impl MapHandler<v3::children> for RunChildren {
                     session: Some(fork.session.clone()),
                     interface_files: interface_files.clone(),
                     tests_of_others: tests_of_others(&fork.work, child, &above.tests_of_others),
-                    sent_back: back.or(before).map(|back| back.why.clone()),
+                    sent_back: back.map(|back| back.why.clone()),
                 },
                 ..ScaffoldInput::from(child.to_spec(&fork.spec))
             };
-            let item = Item::new(entry).with_key(key(child)?);
+            let item = Item::new(entry).with_key(key);
             items.push(match again {
                 Some(run) => item.anew_after(run),
                 None => item,
@@ -84,11 +83,18 @@ fn sent_back<'a>(all: &'a [ChildSentBack], child: &ChildSpec) -> Option<&'a Chil
     all.iter().rfind(|back| back.node_id == child.id)
 }
 
-/// The run of a child that was not merged. It runs again on another scaffold, which may have what it lacked, or the answer to its
-/// question.
-fn not_merged<'a>(earlier: &'a IntegrateInput, child: &ChildSpec) -> Option<&'a RunId> {
-    let of_child = earlier.children.iter().find(|ended| ended.node_id == child.id);
-    of_child.filter(|ended| !matches!(ended.outcome, V3Outcome::Merged(_))).map(|ended| &ended.run)
+/// The runs of children that have ended on earlier scaffolds without being merged, each with its key. They run again on another
+/// one, which may have what they lacked, or the answer to their question. No node may have heard of their outcomes: a scaffold
+/// that is made again stops the children that are still at work, and the results of the others with them.
+async fn not_merged(cx: &mut Cx<'_, v3::children>) -> Result<Vec<(String, RunId)>, NodeError> {
+    let mut ended = cx.children::<v3::children>().await?;
+    ended.retain(|child| child.ended.is_some());
+    let (repository, at) = (cx.repository()?, heads(cx).await?);
+    let commits = in_repository(repository, move |repository| Ok(repository.commits(at.base..at.head)?)).await?;
+    ended.retain(|child| !commits.iter().any(|commit| is_merge_of_run(&child.run, &commit.message)));
+    let runs = ended.into_iter().map(|child| (child.key, child.run)).collect();
+    // A repeated execution does not count those that have ended in the first.
+    cx.once("children that were not merged", std::future::ready(Ok(runs))).await
 }
 
 /// The tests that a child may not change: those that its parent may not change, its parent's contract, and its siblings' tests.

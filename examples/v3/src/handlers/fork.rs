@@ -21,7 +21,11 @@ impl ForkHandler<v3::fork> for Fork {
         };
         let children = match input.work.children() {
             [] => cx.branch::<v3::barrier_merges>(Merges::default()),
-            _ => cx.branch::<v3::children>(ChildrenInput { fork: input, sent_back: Vec::new() }),
+            _ => {
+                // What a child had merged before it was sent back is still there.
+                let sent_back = cx.input_of::<v3::children>().map(|earlier| earlier.sent_back).unwrap_or_default();
+                cx.branch::<v3::children>(ChildrenInput { fork: input, sent_back, is_new: true })
+            }
         };
         fork!(cx, (tests, children))
     }

@@ -56,7 +56,7 @@ impl LogicHandler<v3::integrate> for Integrate {
             );
             return goto!(cx, v3::exit, V3Outcome::Failed(Failed { node: "integrate".to_owned(), reason }));
         }
-        goto!(cx, v3::children, ChildrenInput { fork: input.fork, sent_back })
+        goto!(cx, v3::children, ChildrenInput { fork: input.fork, sent_back, is_new: false })
     }
 }
 

@@ -5,7 +5,7 @@ use super::Merger;
 use super::claims::{messages, of_others};
 use super::endings::{own_loop, undecided};
 use super::merge_queue::{give_turn_back, take_turn};
-use super::places::{CANDIDATE, heads, is_merge_of_child, merge_subject};
+use super::places::{CANDIDATE, heads, is_merge_of_child, merge_message};
 use crate::checks::source::{Versions, seen_by_others};
 use crate::graph::v3;
 use crate::prompts::MergerPrompt;
@@ -207,6 +207,7 @@ fn made_on(cx: &Cx<'_, v3::merger>) -> Result<CommitId, NodeError> {
 /// each child, and those of the scaffolds below them. Returns the reason if that cannot be done.
 async fn make_candidate(target: CommitId, cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeError> {
     let id = cx.entry()?.spec.id.clone();
+    let message = merge_message(&id, cx.run_id());
     let (is_root, repository, at) = (cx.parent().is_none(), cx.repository()?, heads(cx).await?);
     // False if the parent was rebased meanwhile, and the message about it has not arrived yet.
     let stands_on_target = is_below(repository.clone(), at.base, target).await?;
@@ -232,8 +233,8 @@ async fn make_candidate(target: CommitId, cx: &mut Cx<'_, v3::merger>) -> Result
             since = commit.id;
         }
         match since == base {
-            true => candidate.squash_merge(head, merge_subject(&id)).await,
-            false => squash(&mut candidate, since..head, merge_subject(&id)).await,
+            true => candidate.squash_merge(head, message).await,
+            false => squash(&mut candidate, since..head, message).await,
         }
     };
     match made.await {

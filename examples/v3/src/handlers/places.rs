@@ -69,9 +69,18 @@ pub(crate) async fn node_info<N: Node>(cx: &mut Cx<'_, N>, id: &NodeId) -> Resul
 #[error("the worktree `{IMPL}` is on no branch: the runtime makes it on one, so a person has to look at it")]
 struct NoBranch;
 
-/// The subject of the commit of a merged child.
-pub(crate) fn merge_subject(id: &NodeId) -> String {
-    format!("feat({id}): implement")
+/// The message of the commit of a merged node, which names its run: a rebase of the commit keeps that.
+pub(crate) fn merge_message(id: &NodeId, run: &RunId) -> String {
+    format!("feat({id}): implement\n\n{}", of_run(run))
+}
+
+/// Whether a commit with this message is the merge of this run.
+pub(crate) fn is_merge_of_run(run: &RunId, message: &str) -> bool {
+    message.lines().last() == Some(&of_run(run))
+}
+
+fn of_run(run: &RunId) -> String {
+    format!("Run: {run}")
 }
 
 /// Whether a commit with this subject is the merge of a child of the node.

@@ -14,9 +14,12 @@ use serde::{Deserialize, Serialize};
 pub struct ChildrenInput {
     /// The scaffold, which lists them.
     pub fork: ForkInput,
-    /// The children that are sent back: their runs, and why.
+    /// The children that were sent back, on this scaffold or an earlier one: their runs, and why.
     #[serde(default)]
     pub sent_back: Vec<ChildSentBack>,
+    /// Whether the scaffold is new: then the children of earlier ones that were not merged run again.
+    #[serde(default)]
+    pub is_new: bool,
 }
 
 /// A child that is sent back.
@@ -39,7 +42,7 @@ pub struct IntegrateInput {
     pub fork: ForkInput,
     /// Each child, in the scaffold's order.
     pub children: Vec<ChildEnded>,
-    /// The children that were sent back before.
+    /// The children that were sent back before, on this scaffold or an earlier one.
     pub sent_back: Vec<ChildSentBack>,
 }
 

@@ -1,7 +1,7 @@
 //! A child that is sent back because the parent's contract fails on its merged work.
 
 use crate::project::Project;
-use crate::small::{Act, AgentScript, Who, append, planned, project, scaffold, shell, spec, write};
+use crate::small::{Act, AgentScript, Who, append, plan, planned, project, scaffold, scaffolding, shell, spec, write};
 use crate::test_run::TestRun;
 use crate::tree::family;
 use interlocking::toolchain::CommandLine;
@@ -12,6 +12,17 @@ use v3::types::outcome::V3Outcome;
 /// A parent whose contract requires that its child `loud` is loud, once it exists. In each of its runs, this child tests for the
 /// next of these words, and writes it.
 fn play_of<'p>(project: &'p Project, children: &[&str], loud: &str, words: &[String]) -> TestRun<'p> {
+    play_after(AgentScript::default(), project, children, loud, words)
+}
+
+/// The same after the turns of another script.
+fn play_after<'p>(
+    first: AgentScript,
+    project: &'p Project,
+    children: &[&str],
+    loud: &str,
+    words: &[String],
+) -> TestRun<'p> {
     let mut answer = scaffold("top", children, &planned(children));
     answer["InitWork"]["contractSuite"] = json!("contract.rs");
     let scaffolded = [
@@ -23,7 +34,7 @@ fn play_of<'p>(project: &'p Project, children: &[&str], loud: &str, words: &[Str
     let (target, tests, id) = (format!("src/{loud}.txt"), format!("checks/{loud}.sh"), format!("top/{loud}"));
     let ready = json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": [tests], "pendingCriteria": [loud] } });
     let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
-    let mut script = AgentScript::default().always(Who::Planner, "top", &answer, &scaffolded);
+    let mut script = first.always(Who::Planner, "top", &answer, &scaffolded);
     for word in words {
         let acts = [append(&tests, &format!("grep -q {word} {target} || exit 1\n")), Act::Commit];
         let says = [append(&target, &format!("{word}\n")), Act::Commit];
@@ -61,6 +72,27 @@ async fn the_child_that_breaks_the_contract_is_sent_back() {
     assert!(path.windows(6).any(|part| part == way), "{path:?}");
     assert_eq!(test.prompts("implementer of `top`").len(), 1);
     assert_eq!(project.git(&["show", "main:src/a.txt"]), "stub\ndone\nstub\nloud\n");
+    project.is_tidy();
+}
+
+/// CON-11, CON-144, V3-45: a child that was sent back, and is not merged on the next scaffolds, is told so on each of them: what it
+/// had merged is still there.
+#[tokio::test]
+async fn a_child_that_was_sent_back_is_told_so_on_every_scaffold() {
+    let project = project().await;
+    let needed = json!({ "ClarificationNeeded": {
+        "question": "How loud?", "ambiguityReference": "holds", "specSentence": "The criterion a holds.",
+    } });
+    let first = AgentScript::default()
+        .once(Who::Planner, "top/a", &scaffold("top/a", &[], &[plan("a")]), &scaffolding("top/a"))
+        .once(Who::Planner, "top/a", &needed, &[])
+        .once(Who::Planner, "top/a", &needed, &[]);
+    let test = play_after(first, &project, &["a", "b"], "a", &["done", "loud"].map(str::to_owned));
+    let outcome = test.outcome(spec(&["a", "b"])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let told: Vec<bool> =
+        test.prompts("planner of `top/a`").iter().map(|told| told.contains("Your parent has sent you back")).collect();
+    assert_eq!((told, test.prompts("planner of `top/b`").len()), (vec![false, true, true, true], 1));
     project.is_tidy();
 }
 

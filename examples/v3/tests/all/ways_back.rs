@@ -143,7 +143,8 @@ async fn a_root_that_does_not_fit_the_users_branch_is_stuck() {
         [("implementer of `top`", ""), ("merger of `top`", ""), ("implementer of `top`", &silent.concat())]
     {
         let project = project().await;
-        let test = test_run(&project, &AgentScript::default().honest("top", &[]));
+        let script = first.to_owned() + AgentScript::default().honest("top", &[]).text();
+        let test = TestRun::new(&project, Script::parse("a test's script", &script).unwrap(), shell);
         let hold = test.agent.hold(before);
         let watch = async {
             hold.reached().await;
@@ -230,6 +231,36 @@ async fn a_failed_child_is_run_again_on_another_scaffold() {
     assert!(implementer[0].contains(failed) && !implementer[1].contains("## The children that"), "{implementer:?}");
     assert!(implementer[1].contains("- top/a: `a`"), "{}", implementer[1]);
     assert_eq!(["a", "b"].map(|child| test.prompts(&format!("planner of `top/{child}`")).len()), [2, 1]);
+    project.is_tidy();
+}
+
+/// CON-11, V3-115: also if the test author asks for the other scaffold while a sibling is still at work.
+#[tokio::test]
+async fn a_failed_child_is_run_again_if_its_siblings_are_stopped() {
+    let project = project().await;
+    let stuck = json!({ "Stuck": { "diagnosis": "No bell.", "recommendation": "Buy one.", "attempts": 1 } });
+    let invalid = json!({ "InvalidScaffold": { "missingType": "Bell", "expectedLocation": "src/top.api" } });
+    let script =
+        AgentScript::default().once(Who::Implementer, "top/a", &stuck, &[]).once(Who::TestAuthor, "top", &invalid, &[]);
+    let test = test_run(&project, &AgentScript::with(script, family()));
+    let [author, sibling] = ["test author of `top`", "planner of `top/b`"].map(|title| test.agent.hold(title));
+    let watch = async {
+        author.reached().await;
+        sibling.reached().await;
+        let is_stuck = |test: &TestRun<'_>| test.ended().iter().any(|(_, node)| node == "implement");
+        test.until("a is stuck", is_stuck).await;
+        while test.result_of(&test.run_of("top/a").await).await.is_none() {
+            tokio::task::yield_now().await;
+        }
+        author.release();
+        test.until("the planner is asked again", |test| test.path().len() > 3).await;
+        sibling.release();
+    };
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    assert_eq!(test.prompts("planner of `top/a`").len(), 2);
+    let implementer = &test.prompts("implementer of `top`")[0];
+    assert!(!implementer.contains("## The children that have failed"), "{implementer}");
     project.is_tidy();
 }
 
