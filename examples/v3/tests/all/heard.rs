@@ -1,8 +1,10 @@
 //! What agents have said is heard by the next one, also if the branch is adapted first.
 
+use crate::project::Project;
 use crate::rebases::{by, clash, has_merged, held};
-use crate::small::{Act, AgentScript, Who, append, plan, project, scaffold, scaffolding, spec, test_run};
+use crate::small::{Act, AgentScript, Who, append, plan, project, scaffold, scaffolding, spec, test_run, write};
 use crate::tree::family;
+use interlocking::cli::repository::EmbeddedFile;
 use serde_json::json;
 use v3::types::outcome::V3Outcome;
 
@@ -34,8 +36,16 @@ async fn a_review_is_heard_after_a_rebase() {
 /// V3-60, V3-83: the reviewer is shown the commit that the branch is at after a rebase, and its changes.
 #[tokio::test]
 async fn a_review_after_a_rebase_sees_the_rebased_commit() {
-    let project = project().await;
-    let test = test_run(&project, &family());
+    let project = Project::of(&[EmbeddedFile { path: "both.txt", contents: "1\n2\n3\n4\n5\n" }]).await;
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let script = [("a", "1\n2\n3\n4\na\n"), ("b", "1\nb\n3\n4\n5\n")].iter().fold(
+        AgentScript::default(),
+        |script, (child, both)| {
+            let acts = [append(&format!("src/{child}.txt"), "done\n"), write("both.txt", both), Act::Commit];
+            script.once(Who::Implementer, &format!("top/{child}"), &passed, &acts)
+        },
+    );
+    let test = test_run(&project, &AgentScript::with(script, family()));
     let outcome = held(&test, "implementer of `top/a`", async {}).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     let outcomes = test.outcomes(&test.run_of("top/a").await).await;
@@ -44,6 +54,15 @@ async fn a_review_after_a_rebase_sees_the_rebased_commit() {
     let head = outcomes[at].commits.iter().rfind(|commit| commit.workspace == "impl").unwrap();
     let shown = &test.prompts("reviewer of `top/a`")[0];
     assert!(shown.contains(&format!("\nCommit {}, after 1 iterations.", head.id)), "{shown}");
+    let skeleton = outcomes[at].commits.iter().rfind(|commit| commit.workspace == "skeleton").unwrap();
+    let changes = project.git(&["diff", &skeleton.id, &head.id]);
+    let diff = shown.split("```diff\n").nth(1).and_then(|rest| rest.split("\n```").next()).unwrap();
+    // The lines that name contents and places have several forms.
+    let lines = |diff: &str| -> Vec<String> {
+        diff.lines().filter(|line| !line.starts_with("index ") && !line.starts_with("@@ ")).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(diff), lines(&changes));
+    assert!(diff.contains("\n b\n 3\n 4\n-5\n+a\n"), "the sibling's line is around it: {diff}");
 }
 
 /// V3-158, CON-16, CON-17: what the next attempt was to be told is not lost, nor why an earlier one could not be merged.
