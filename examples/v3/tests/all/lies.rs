@@ -55,7 +55,7 @@ async fn a_scaffold_that_is_not_there() {
     has(&prompt, "src/none.api is not in your commit: add it");
 }
 
-/// V3-44: the contract has a file of its own, which is neither what it checks nor another node's.
+/// The contract has a file of its own, which is neither what it checks nor another node's.
 #[test]
 fn a_contract_in_a_file_of_another_purpose() {
     let path = |path| FilePath::new(path).unwrap();

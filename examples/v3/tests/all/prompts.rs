@@ -76,7 +76,7 @@ fn the_planner_is_asked_for_a_scaffold() {
     );
 }
 
-/// V3-64, V3-82: who commits is told to stay on the branch, and to leave its commits as they are.
+/// Who commits is told to stay on the branch, and to leave its commits as they are.
 #[test]
 fn who_commits_is_told_to_stay_on_the_branch() {
     for template in ["scaffold", "write_tests", "implement", "rebaser"] {
