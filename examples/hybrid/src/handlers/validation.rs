@@ -150,7 +150,9 @@ impl Validate {
         let functions: Vec<String> = lacking.map(|function| function.name.clone()).collect();
         cx.update_memory(move |memory| memory.ground_truth.implementation = Some(told_by.clone()));
         if !functions.is_empty() {
-            return Ok(Some(HybridFailure::FunctionsNotImplemented { functions }));
+            let failure = HybridFailure::FunctionsNotImplemented { functions };
+            note_check(cx, Check::CoverageConfirmed, false, failure.to_string());
+            return Ok(Some(failure));
         }
         let verified = verified_claims(&self.0, cx, checked_out, &output.properties, on_disk).await?;
         let coverage = verified.coverage;

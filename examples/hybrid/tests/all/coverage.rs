@@ -271,6 +271,8 @@ async fn a_function_that_is_still_a_stub_is_found_out() {
     assert_eq!(failure, HybridFailure::FunctionsNotImplemented { functions: vec!["BoundedStack::peek".to_owned()] });
     // HY-151: its tests did pass.
     assert_eq!(check(&result, Check::MergedTestsPass), (true, "6 tests pass"));
+    // HY-155: a check shows why it has not landed.
+    assert_eq!(check(&result, Check::CoverageConfirmed), (false, &*failure.to_string()));
     let told_by = result.ground_truth.implementation.unwrap();
     assert!(told_by.starts_with("the syntax alone, because rust-analyzer is not installed"), "{told_by}");
     // HY-241, HY-242: missing parts become work items.
