@@ -140,19 +140,30 @@ fn replaced(text: &str, functions: &[Symbol], survivor: &SurvivingMutant) -> Res
         first..last.max(first)
     };
     // A property has several functions of one name.
-    let named = functions.iter().filter(|(name, _)| meant == Some(name.as_str()));
-    let places = named.map(|(_, symbol)| place_of(symbol));
-    let mut hits = places.flat_map(|place| {
+    let Some(meant) = meant else {
+        let known: BTreeSet<_> = functions.iter().map(|(_, symbol)| symbol.name.as_str()).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { Vec::from_iter(known).join(", ") };
+        return Err(format!("there is no function `{function}`, or several; there are {known}: name one of these"));
+    };
+    if original.is_empty() {
+        return Err(format!("the quotation from `{function}` is empty: quote the code that is replaced"));
+    }
+    let places = functions.iter().filter(|(name, _)| name == meant).map(|(_, symbol)| place_of(symbol));
+    let hits = places.flat_map(|place| {
         let count = text[place.clone()].matches(original.as_str()).count();
         iter::repeat_n(place, count)
     });
-    let place = match (hits.next(), hits.next()) {
-        (Some(place), None) if !original.is_empty() => place,
-        _ => return Err(format!("`{original}` does not stand once in one function `{function}`")),
+    let place = match &hits.collect::<Vec<_>>()[..] {
+        [place] => place.clone(),
+        [] => return Err(format!("`{original}` does not stand in `{function}`: quote it as it is written there")),
+        hits => {
+            let times = hits.len();
+            return Err(format!("`{original}` stands {times} times in `{function}`: quote more of what is around it"));
+        }
     };
     let changed = text[place.clone()].replacen(original.as_str(), replacement, 1);
     if !is_other_python_body(&text[place.clone()], &changed) {
-        return Err(format!("the change to the body of `{function}` is none: give other code than the original"));
+        return Err(format!("the change leaves the code of `{function}` as it is: give other code than the original"));
     }
     Ok([&text[..place.start], &changed, &text[place.end..]].concat())
 }
@@ -223,7 +234,7 @@ mod tests {
         replaced(STACK, &[symbol("Stack.push", 3..=5), symbol("Stack.size", 7..=8)], &survivor)
     }
 
-    /// HY-130, TC-25: in Python, too, only a change of the code in the function's body can be a survivor.
+    /// TC-25: in Python, too, only a change of the code in the function's body can be a survivor.
     #[test]
     fn a_change_of_python_is_one_of_its_code() {
         for function in ["Stack.push", "Stack::push", "push"] {
@@ -234,14 +245,19 @@ mod tests {
             [("unless it is full", "always"), ("# Adds it.", ""), ("(self, value)", "(self, value=1)")]
         {
             let refused = tried("push", original, replacement).unwrap_err();
-            assert_eq!(refused, "the change to the body of `push` is none: give other code than the original");
+            assert_eq!(refused, "the change leaves the code of `push` as it is: give other code than the original");
         }
-        // Elsewhere, more than once, or nowhere.
-        for (function, original) in
-            [("push", "len(self.items)"), ("push", "value"), ("push", ""), ("pop", "append(value)")]
-        {
-            let refused = tried(function, original, "None").unwrap_err();
-            assert!(refused.ends_with(&format!("does not stand once in one function `{function}`")), "{refused}");
+        for (function, original, told) in [
+            (
+                "pop",
+                "append(value)",
+                "there is no function `pop`, or several; there are Stack.push, Stack.size: name one of these",
+            ),
+            ("push", "", "the quotation from `push` is empty: quote the code that is replaced"),
+            ("push", "len(self.items)", "`len(self.items)` does not stand in `push`: quote it as it is written there"),
+            ("push", "value", "`value` stands 3 times in `push`: quote more of what is around it"),
+        ] {
+            assert_eq!(tried(function, original, "None").unwrap_err(), told);
         }
     }
 }
