@@ -239,8 +239,7 @@ async fn another_process_does_not_touch_a_workspace_in_which_nothing_was_interru
     assert!(!project.runs().join("run/review/mess.log").exists());
 
     // With a commit of the run, of a handler that was interrupted, all of them go to the archive.
-    let by_run =
-        ["-c", "user.name=Runtime", "-c", "user.email=runtime@example.org", "commit", "-q", "--allow-empty"];
+    let by_run = ["-c", "user.name=Runtime", "-c", "user.email=runtime@example.org", "commit", "-q", "--allow-empty"];
     project.git(&[&["-C", draft][..], &by_run, &["-m", "By the run"]].concat());
     let mixed = project.git(&["-C", draft, "rev-parse", "HEAD"]);
     let told = Arc::new(Notify::new());
