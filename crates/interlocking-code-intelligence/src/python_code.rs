@@ -1,5 +1,6 @@
 //! Reads Python functions as statements of tokens.
 
+/// A part of a statement, without the blanks around it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     /// A name, a number or a character of an operator; before a string, its prefix.

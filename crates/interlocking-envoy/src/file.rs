@@ -69,17 +69,17 @@ fn read(file: &str, root: &Field<'_>, problems: &mut Problems) -> Option<Protoco
     });
     let inputs = fields.take("inputs").and_then(|inputs| Some(inputs.items(problems)?.collect::<Vec<_>>()));
     let inputs = inputs.map(|inputs| {
-        let mut names = BTreeSet::new();
-        let mut of_another_name = |input: &Field<'_>, read: Input, problems: &mut Problems| {
-            let is_new = names.insert(read.name.clone());
-            if !is_new {
-                input
-                    .refuse(format!("there is an input `{}` already: give this one another name", read.name), problems);
+        let (mut all, mut names) = (Vec::new(), BTreeSet::new());
+        for input in &inputs {
+            let Some(read) = read_input(input, problems) else { continue };
+            if names.insert(read.name.clone()) {
+                all.push(read);
+            } else {
+                let message = format!("there is an input `{}` already: give this one another name", read.name);
+                input.refuse(message, problems);
             }
-            is_new.then_some(read)
-        };
-        let read = |input: &Field<'_>| of_another_name(input, read_input(input, problems)?, problems);
-        inputs.iter().filter_map(read).collect()
+        }
+        all
     });
     let outputs = fields.take("outputs").and_then(|outputs| Some(outputs.items(problems)?.collect::<Vec<_>>()));
     let outputs = outputs.map(|outputs| outputs.iter().filter_map(|output| read_output(output, problems)).collect());

@@ -66,8 +66,7 @@ impl GitRun {
             }
             self.reset_and_prepare(name, &worktree, commit)
         };
-        let put_back = || put_back().inspect_err(|error| warn(error));
-        let is_put_back = is_free && (stands || put_back().is_ok());
+        let is_put_back = is_free && (stands || put_back().inspect_err(|error| warn(error)).is_ok());
         if !is_put_back {
             // An agent tampered with it, or its setup failed. Everything that matters is in the commit.
             return self.clear(&self.directory_of(name)?);

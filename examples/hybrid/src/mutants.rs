@@ -139,7 +139,6 @@ fn replaced(text: &str, functions: &[Symbol], survivor: &SurvivingMutant) -> Res
         let (first, last) = (start_of(symbol.position.line.saturating_sub(1)), start_of(*symbol.lines.end()));
         first..last.max(first)
     };
-    // A property has several functions of one name.
     let Some(meant) = meant else {
         let known: BTreeSet<_> = functions.iter().map(|(_, symbol)| symbol.name.as_str()).collect();
         let known = if known.is_empty() { "none".to_owned() } else { Vec::from_iter(known).join(", ") };
@@ -148,6 +147,7 @@ fn replaced(text: &str, functions: &[Symbol], survivor: &SurvivingMutant) -> Res
     if original.is_empty() {
         return Err(format!("the quotation from `{function}` is empty: quote the code that is replaced"));
     }
+    // A property has several functions of one name.
     let places = functions.iter().filter(|(name, _)| name == meant).map(|(_, symbol)| place_of(symbol));
     let hits = places.flat_map(|place| {
         let count = text[place.clone()].matches(original.as_str()).count();

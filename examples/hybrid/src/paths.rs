@@ -168,7 +168,7 @@ pub fn defines_the_build(path: &CratePath) -> bool {
     Pattern::build_definitions().iter().any(|pattern| pattern.matches(path.as_str()))
 }
 
-/// Whether the file is code, or may decide how code is built or tested: an agent that writes it can get round the
+/// Whether the file is code, or may decide how code is built or tested: an agent that writes it can bypass the
 /// barrier.
 pub fn is_code(path: &CratePath) -> bool {
     /// Besides sources: manifests, what configures pytest, and what Python loads by itself.

@@ -16,12 +16,12 @@ pub(crate) struct Arguments {
 pub(crate) fn protocols(arguments: &Arguments, json: bool, io: &mut Io) -> Result<Exit, CommandError> {
     let listed = arguments.project.library(io.directory())?.list()?;
     io.result(json, &listed, || {
-        let line = |name: &dyn std::fmt::Display, from: &dyn std::fmt::Display| {
-            format!("{}\n", on_one_line(&format!("{name} ({from})")))
-        };
-        let lines = listed.iter().map(|listed| match &listed.file {
-            Some(file) => line(&listed.name, &file.display()),
-            None => line(&listed.name, &"comes with envoy"),
+        let lines = listed.iter().map(|listed| {
+            let line = match &listed.file {
+                Some(file) => format!("{} ({})", listed.name, file.display()),
+                None => format!("{} (comes with envoy)", listed.name),
+            };
+            on_one_line(&line) + "\n"
         });
         lines.collect()
     })?;

@@ -169,17 +169,16 @@ impl Decisions {
 
     /// The decision about a variant, if there is one.
     pub fn of(&self, feature_branch: &str, number: u32, variant: Variant) -> Option<&RecordedDecision> {
-        self.0.get(Prompt::without_suffix(feature_branch))?.get(&number)?.get(&variant)
+        self.variants(feature_branch, number)?.get(&variant)
+    }
+
+    fn variants(&self, feature_branch: &str, number: u32) -> Option<&BTreeMap<Variant, RecordedDecision>> {
+        self.0.get(Prompt::without_suffix(feature_branch))?.get(&number)
     }
 
     /// What `complete-prompt` reports for a prompt number.
     pub fn completion(&self, feature_branch: &str, number: u32) -> Completion {
-        let variants = self
-            .0
-            .get(Prompt::without_suffix(feature_branch))
-            .and_then(|numbers| numbers.get(&number))
-            .into_iter()
-            .flatten();
+        let variants = self.variants(feature_branch, number).into_iter().flatten();
         let kept = variants.filter(|(_, recorded)| recorded.variant_solution == Decision::Alternative);
         let reported = kept.map(|(&variant, recorded)| {
             let RecordedDecision { branch, reason, .. } = recorded.clone();

@@ -1,6 +1,6 @@
 //! Commits on the target branch while a wave waits or is verified.
 
-use crate::project::git;
+use crate::project::{Project, git};
 use crate::small::{is_blocked, passing, plan, project, script, turns};
 use crate::stopped::edit;
 use crate::test_run::{DOCUMENT, TestRun};
@@ -13,15 +13,21 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// A run whose wave waits for a person: its gate has failed, and passes the next time.
+async fn waiting(project: &Project) -> TestRun<'_> {
+    let build = CommandLine::new("build", &["all"]);
+    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).with_default_answer(Recorder::exit(0, ""));
+    let test = TestRun::new(project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
+    is_blocked(project, &test).await;
+    test
+}
+
 /// SAW-109: while the run waits for a person, the document is edited and committed. The commit is merged before the gate runs
 /// again, so the landed commit is verified, and the edit is in it.
 #[tokio::test]
 async fn what_is_committed_while_a_run_waits_is_verified_too() {
     let project = project().await;
-    let build = CommandLine::new("build", &["all"]);
-    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).with_default_answer(Recorder::exit(0, ""));
-    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
-    is_blocked(&project, &test).await;
+    let test = waiting(&project).await;
     edit(&project, "# IMPL: Two files", "# IMPL: Two good files");
     let theirs = project.git(&["rev-parse", "main"]);
     is_complete(&test.unblock(json!("fixed")).await);
@@ -40,10 +46,7 @@ async fn what_is_committed_while_a_run_waits_is_verified_too() {
 #[tokio::test]
 async fn what_is_committed_while_a_run_waits_has_to_fit() {
     let project = project().await;
-    let build = CommandLine::new("build", &["all"]);
-    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).with_default_answer(Recorder::exit(0, ""));
-    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
-    is_blocked(&project, &test).await;
+    let test = waiting(&project).await;
     edit(&project, "signature: fn greet()", "signature: fn greet(name)");
     // The second time they are in the merge already.
     for _ in 0..2 {
@@ -68,10 +71,7 @@ async fn what_is_committed_while_a_run_waits_has_to_fit() {
 #[tokio::test]
 async fn a_person_merges_the_target_into_the_wave() {
     let project = project().await;
-    let build = CommandLine::new("build", &["all"]);
-    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).with_default_answer(Recorder::exit(0, ""));
-    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
-    is_blocked(&project, &test).await;
+    let test = waiting(&project).await;
     std::fs::write(project.root().join("a.txt"), "theirs\n").unwrap();
     project.git(&["add", "a.txt"]);
     edit(&project, "# IMPL: Two files", "# IMPL: Two good files");
