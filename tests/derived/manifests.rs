@@ -1,5 +1,5 @@
-//! A library or program whose manifest says `test = false` or `doctest = false` is not built again to run no tests. So it must
-//! have none.
+//! What manifests say is true: a library or program with `test = false` or `doctest = false` is not built again to run no tests, so
+//! it must have none; and a published crate has a README, which is its page on crates.io.
 
 #![expect(clippy::unwrap_used, reason = "a workspace that cannot be read should fail its test")]
 
@@ -11,14 +11,13 @@ use std::process::Command;
 /// The languages of blocks in documentation that no test runs.
 const TEXT: [&str; 4] = ["text", "console", "toml", "yaml"];
 
-fn targets() -> Vec<Value> {
+fn packages() -> Vec<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let words = ["metadata", "--no-deps", "--format-version=1", "--offline", "--locked"];
     let said = Command::new(cargo).args(words).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     let metadata: Value = serde_json::from_slice(&said.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap();
-    packages.iter().flat_map(|package| package["targets"].as_array().unwrap().clone()).collect()
+    metadata["packages"].as_array().unwrap().clone()
 }
 
 fn is(target: &Value, kind: &str) -> bool {
@@ -56,7 +55,8 @@ fn has_examples(path: &Path) -> bool {
 
 #[test]
 fn what_is_not_built_for_its_tests_has_none() {
-    let targets = targets();
+    let targets: Vec<Value> =
+        packages().iter().flat_map(|package| package["targets"].as_array().unwrap().clone()).collect();
     let libraries = targets.iter().filter(|target| is(target, "lib") && !is(target, "proc-macro"));
     let mut quiet = 0;
     for library in libraries {
@@ -82,4 +82,21 @@ fn what_is_not_built_for_its_tests_has_none() {
         quiet += 1;
     }
     assert!(quiet > 10, "manifests say so");
+}
+
+#[test]
+fn a_published_crate_has_a_readme_that_can_be_read_without_the_repository() {
+    let packages = packages();
+    // `publish` is null unless the manifest forbids it.
+    let published: Vec<&Value> = packages.iter().filter(|package| package["publish"].is_null()).collect();
+    assert!(published.len() > 15, "they are published");
+    for package in published {
+        let name = package["name"].as_str().unwrap();
+        let readme = package["readme"].as_str().unwrap_or_else(|| panic!("{name} has no README.md"));
+        let file = Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap().join(readme);
+        let text = fs::read_to_string(file).unwrap();
+        // The facade's is the repository's, whose links are for readers of the repository.
+        assert!(name == "interlocking" || text.starts_with(&format!("# {name}\n")), "{name}: another title");
+        assert!(!text.contains("](../"), "{name}: a link out of the crate leads nowhere on crates.io");
+    }
 }

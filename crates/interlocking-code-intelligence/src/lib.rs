@@ -50,3 +50,7 @@ pub use python_body::is_other_python_body;
 pub use python_stub::is_python_stub;
 pub use rust_syntax::RustSyntax;
 pub use server::{LanguageServer, ServerProgram};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -84,3 +84,7 @@ pub use place::{Place, Position};
 pub use problems::{Problem, Problems};
 pub use source::{Limits, Source};
 pub use words::{listed, nearest};
+
+#[cfg(all(doctest, feature = "toml"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

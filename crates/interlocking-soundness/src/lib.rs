@@ -71,3 +71,7 @@ pub use check::decide;
 pub use check::{DEFAULT_LIMIT, check, check_within};
 pub use interlocking_core::agent_calls::AgentCalls;
 pub use verdict::{Rule, Step, Verdict, Violation};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
