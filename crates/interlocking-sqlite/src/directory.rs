@@ -19,9 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The names in a journal's directory: the journal's own files, and the `.gitignore` that a command line adds.
-const OWN: [&str; 7] =
-    ["journal.db", "journal.db-wal", "journal.db-shm", "journal.db.new", "lock", "holders", ".gitignore"];
+/// The names of the journal's own files.
+const OWN: [&str; 6] = ["journal.db", "journal.db-wal", "journal.db-shm", "journal.db.new", "lock", "holders"];
 
 /// The directory of a journal.
 #[derive(Clone, Debug)]
@@ -42,10 +41,15 @@ pub(crate) struct Holder {
 }
 
 impl Directory {
-    /// Opens the directory at `path`, creates the journal in it if there is none, and creates this process's lock file.
+    /// Opens the directory at `path`, creates the journal in it if there is none, and creates this process's lock file. A directory
+    /// with another program's database is not changed.
     pub(crate) fn open(path: &Path) -> Result<(Self, Holder), JournalError> {
         let directory = Self { path: path.into(), place: path.join("journal.db").display().to_string().into() };
         let refused = |error: io::Error| of_file(&error, directory.place());
+        if directory.database().exists() {
+            connection::open(&directory.database(), directory.place())
+                .map_err(|trouble| trouble.at(directory.place()))?;
+        }
         directory.restrict_to_owner().map_err(refused)?;
         let lock = private::file_options().create(true).append(true).open(path.join("lock")).map_err(refused)?;
         lock.lock().map_err(refused)?;
@@ -60,7 +64,8 @@ impl Directory {
     fn restrict_to_owner(&self) -> io::Result<()> {
         private::make_directory(&self.path)?;
         let entries: Vec<_> = fs::read_dir(&*self.path)?.collect::<io::Result<_>>()?;
-        let is_own = |name: &str| OWN.contains(&name);
+        // A command line adds a `.gitignore`.
+        let is_own = |name: &str| OWN.contains(&name) || name == ".gitignore";
         let only_own = entries.iter().all(|entry| entry.file_name().to_str().is_some_and(is_own));
         private::make_restricted_directory(&self.path.join("holders"))?;
         let restricted = OWN.iter().try_for_each(|name| private::restrict_to_owner(&self.path.join(name)));

@@ -62,7 +62,8 @@ fn of_sqlite(error: &rusqlite::Error, place: &str) -> JournalError {
             place,
             reason: format!("{error}; make it and its directory writable for this user, then resume"),
         },
-        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => damaged(error.to_string()),
+        // A statement of this crate that SQLite does not understand names a table that is not there.
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown => damaged(error.to_string()),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => JournalError::Storage {
             reason: format!("another process has been writing to {place} for too long ({error}); try again"),
         },

@@ -6,7 +6,7 @@ use crate::reader::{Reader, closed};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{JournalError, Letter, Posted};
 use rusqlite::{Connection, params};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -32,12 +32,21 @@ struct Watch {
 /// The state of the watch thread.
 #[derive(Debug, Default)]
 struct State {
-    /// How many tasks wait for a letter.
-    waiting: usize,
+    /// What tasks wait for. Each task keeps its entry alive.
+    awaited: Vec<Weak<Awaited>>,
+    /// Whether a task has begun to wait since the last poll. A letter may have come between that poll and the task's read.
+    has_new: bool,
     /// Whether the watch thread runs.
     is_running: bool,
     is_closed: bool,
     thread: Option<JoinHandle<()>>,
+}
+
+/// The letter that a task waits for: the first one to `run` whose number is above `after`.
+#[derive(Debug)]
+pub(super) struct Awaited {
+    pub(super) run: RunId,
+    pub(super) after: u64,
 }
 
 impl Post {
@@ -56,18 +65,19 @@ impl Post {
             if let Some(first) = letters.into_iter().next() {
                 return Ok(first);
             }
-            // The first poll of a new watch thread always notifies, so a letter that came since the read is not missed.
-            waiting.get_or_insert_with(|| self.wait(reader));
+            waiting.get_or_insert_with(|| self.wait(reader, Awaited { run: run.clone(), after }));
             if posted.changed().await.is_err() {
                 return Err(closed());
             }
         }
     }
 
-    /// Keeps the watch thread running until the returned guard is dropped.
-    fn wait(&self, reader: &Arc<Reader>) -> Waiting {
+    /// Lets the watch thread look for the letter, until what is returned is dropped.
+    fn wait(&self, reader: &Arc<Reader>, awaited: Awaited) -> Arc<Awaited> {
+        let awaited = Arc::new(awaited);
         let mut state = self.watch.state();
-        state.waiting += 1;
+        state.awaited.push(Arc::downgrade(&awaited));
+        state.has_new = true;
         if !std::mem::replace(&mut state.is_running, true) {
             let (reader, posted, watch) = (Arc::clone(reader), Arc::clone(&self.posted), Arc::clone(&self.watch));
             let keep = move || keep_watch(&reader, &posted, &watch);
@@ -81,7 +91,7 @@ impl Post {
             }
         }
         drop(state);
-        Waiting(Arc::clone(&self.watch))
+        awaited
     }
 
     /// Ends the watch thread, which closes its connection.
@@ -103,15 +113,6 @@ fn join(thread: Option<JoinHandle<()>>) {
     }
 }
 
-/// Counts a task that waits for a letter, until this is dropped.
-struct Waiting(Arc<Watch>);
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.state().waiting -= 1;
-    }
-}
-
 impl Watch {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -128,9 +129,18 @@ impl Watch {
 fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Watch) {
     let place = reader.directory.place();
     let mut watched: Option<Watched> = None;
+    let mut state = watch.state();
     loop {
+        state.awaited.retain(|awaited| awaited.strong_count() > 0);
+        if state.awaited.is_empty() || state.is_closed {
+            state.is_running = false;
+            return;
+        }
+        let awaited: Vec<_> = state.awaited.iter().filter_map(Weak::upgrade).collect();
+        let has_new = std::mem::take(&mut state.has_new);
+        drop(state);
         let opened = watched.take().map_or_else(|| Watched::open(reader), Ok);
-        match opened.and_then(|opened| watched.insert(opened).may_have_new_letters()) {
+        match opened.and_then(|opened| watched.insert(opened).has_any(&awaited, has_new)) {
             Ok(true) => posted.send_modify(|posts| *posts += 1),
             Ok(false) => {}
             // A waiting task then reads the database itself, meets the same error, and returns it.
@@ -139,43 +149,41 @@ fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Watch) {
                 posted.send_modify(|posts| *posts += 1);
             }
         }
-        let mut state = watch.pause();
-        if state.waiting == 0 || state.is_closed {
-            state.is_running = false;
-            return;
-        }
+        drop(awaited);
+        state = watch.pause();
     }
 }
 
-/// The database, and what of it was there at the last look.
+/// The database, and its version at the last look.
 pub(super) struct Watched {
     connection: Connection,
     /// `PRAGMA data_version`: another value says that another connection has written.
     version: Option<i64>,
-    /// How often runs were removed, and how many letters there are. Letters are only removed with their run, so where the first
-    /// number is the same, a letter has come exactly if the second one is not.
-    letters: Option<(i64, i64)>,
 }
 
 impl Watched {
     pub(super) fn open(reader: &Reader) -> Result<Self, Trouble> {
         let connection = connection::open(&reader.directory.database(), reader.directory.place())?;
-        Ok(Self { connection, version: None, letters: None })
+        Ok(Self { connection, version: None })
     }
 
-    /// Whether a letter may have come since the last look. At the first look, and after runs were removed, that is not known.
-    pub(super) fn may_have_new_letters(&mut self) -> Result<bool, Trouble> {
+    /// Whether one of the letters is there. Where nothing was written since the last look, and no letter is newly awaited, that is
+    /// not looked up again.
+    pub(super) fn has_any(&mut self, awaited: &[Arc<Awaited>], has_new: bool) -> Result<bool, Trouble> {
         let version = self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
-        if self.version == Some(version) {
+        if self.version.replace(version) == Some(version) && !has_new {
             return Ok(false);
         }
-        let letters: (i64, i64) = self
-            .connection
-            .prepare_cached("SELECT sweeps,(SELECT count(*) FROM letter) FROM journal")?
-            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let may_have = self.letters != Some(letters);
-        (self.version, self.letters) = (Some(version), Some(letters));
-        Ok(may_have)
+        let mut statement = self.connection.prepare_cached(
+            "SELECT EXISTS(SELECT 1 FROM letter WHERE run=(SELECT id FROM run WHERE name=?) AND number>?)",
+        )?;
+        for Awaited { run, after } in awaited.iter().map(AsRef::as_ref) {
+            let after = i64::try_from(*after).unwrap_or(i64::MAX);
+            if statement.query_row(params![run.as_str(), after], |row| row.get(0))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tests of the pool of connections, and of looking for letters.
 
-use super::letters::{Post, Watched};
+use super::letters::{Awaited, Post, Watched};
 use super::*;
 use crate::SqliteJournal;
 use interlocking_runtime::journal::{Journal, Letter, LetterBody};
@@ -68,25 +68,24 @@ async fn a_read_that_waits_for_its_turn_is_refused_when_the_journal_is_closed() 
     drop(others);
 }
 
-/// A record of any run would otherwise wake all runs that wait.
+/// A record of any run, and a letter to a run that nobody waits for, would otherwise wake all runs that wait.
 #[tokio::test]
-async fn only_letters_are_news_to_who_waits_for_them() {
+async fn only_letters_that_are_awaited_are_news() {
     let place = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(place.path()).unwrap();
     let [one, other]: [RunId; 2] = ["one", "other"].map(|name| name.parse().unwrap());
     start(&journal, &one).await;
-    let mut watched = Watched::open(&reader(place.path())).unwrap();
-    let mut look = || watched.may_have_new_letters().unwrap();
-    assert!(look(), "what there was before is not known");
-    assert!(!look(), "nothing was written");
-    start(&journal, &other).await;
-    assert!(!look(), "a record is no letter");
     post(&journal, &one).await;
-    assert!(look());
-    assert!(!look(), "it was there before");
-    // Afterwards there are as many letters as before.
-    journal.remove(&one).await.unwrap();
+    let mut watched = Watched::open(&reader(place.path())).unwrap();
+    let awaited = |run: &RunId, after| vec![Arc::new(Awaited { run: run.clone(), after })];
+    let mut look = |awaited: &[Arc<Awaited>], has_new| watched.has_any(awaited, has_new).unwrap();
+    assert!(!look(&awaited(&one, 1), true), "the first letter is known");
+    start(&journal, &other).await;
+    assert!(!look(&awaited(&one, 1), false), "a record is no letter");
     post(&journal, &other).await;
-    assert!(look());
-    assert!(!look());
+    assert!(!look(&awaited(&one, 1), false), "a letter to another run");
+    assert!(!look(&awaited(&other, 0), false), "nothing was written since the last look");
+    assert!(look(&awaited(&other, 0), true), "it is newly awaited, and was there before");
+    post(&journal, &one).await;
+    assert!(look(&[awaited(&other, 1), awaited(&one, 1)].concat(), false));
 }

@@ -127,7 +127,13 @@ async fn a_database_that_is_none_is_told() {
     let refused = opened(place.path());
     assert!(matches!(&refused, JournalError::Damaged { what, .. } if what.contains("another program")), "{refused}");
 
+    std::fs::write(&database, &whole).unwrap();
+    sql(place.path(), "DROP TABLE letter");
+    let refused = SqliteJournal::open(place.path()).unwrap().letters(&id("run"), 0).await.unwrap_err();
+    assert!(matches!(&refused, JournalError::Damaged { what, .. } if what.contains("no such table")), "{refused}");
+
     // With the original file, the journal can be read again.
+    std::fs::remove_file(&database).unwrap();
     std::fs::write(&database, &whole).unwrap();
     assert_eq!(SqliteJournal::open(place.path()).unwrap().load(&id("run")).await.unwrap().len(), 3);
 

@@ -66,11 +66,27 @@ async fn a_journal_that_was_open_to_others_is_closed() {
 async fn a_directory_with_other_things_in_it_keeps_its_mode() {
     let place = tempfile::tempdir().unwrap();
     fs::set_permissions(place.path(), Permissions::from_mode(0o755)).unwrap();
-    fs::write(place.path().join("README"), "").unwrap();
+    for name in ["README", ".gitignore"] {
+        fs::write(place.path().join(name), "").unwrap();
+        fs::set_permissions(place.path().join(name), Permissions::from_mode(0o644)).unwrap();
+    }
     for _ in 0..2 {
         let journal = SqliteJournal::open(place.path()).unwrap();
         let modes = modes(place.path());
         assert_eq!((modes["."], modes["journal.db"], modes["holders"]), (0o755, 0o600, 0o700));
+        assert_eq!(modes[".gitignore"], 0o644);
         drop(journal);
     }
+}
+
+#[tokio::test]
+async fn a_directory_with_another_programs_database_is_left_as_it_is() {
+    let place = tempfile::tempdir().unwrap();
+    let database = place.path().join("journal.db");
+    rusqlite::Connection::open(&database).unwrap().execute_batch("PRAGMA application_id=7").unwrap();
+    fs::set_permissions(place.path(), Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&database, Permissions::from_mode(0o644)).unwrap();
+    SqliteJournal::open(place.path()).unwrap_err();
+    let expected = [(".", 0o755), ("journal.db", 0o644)].map(|(name, mode)| (name.to_owned(), mode));
+    assert_eq!(modes(place.path()), BTreeMap::from(expected));
 }
