@@ -28,6 +28,8 @@ mod names;
 mod readme;
 #[path = "derived/sound.rs"]
 mod sound;
+#[path = "derived/strict.rs"]
+pub mod strict;
 #[path = "derived/table.rs"]
 mod table;
 #[path = "derived/visibility.rs"]

@@ -204,8 +204,12 @@ impl Node<'_> {
     pub(crate) fn passes_on(&self) -> bool {
         match self.kind {
             Some(NodeKind::Graph) => {
-                let child = self.attributes.graph.as_ref().and_then(|graph| naming::last_name(&graph.value));
-                child.is_some() && child == naming::argument(&self.field.ty)
+                let held = naming::argument(&self.field.ty);
+                self.attributes
+                    .graph
+                    .as_ref()
+                    .zip(held)
+                    .is_some_and(|(child, held)| naming::are_alike(&child.value, held))
             }
             Some(NodeKind::Llm) => naming::has_no_arguments(&self.field.ty),
             _ => false,

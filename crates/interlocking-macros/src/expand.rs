@@ -54,7 +54,7 @@ pub(crate) fn silenced() -> TokenStream {
         #[allow(
             non_camel_case_types, unreachable_pub, unnameable_types, private_interfaces, private_bounds,
             non_local_definitions, dead_code, unused_imports, unused_qualifications, single_use_lifetimes,
-            missing_debug_implementations, clippy::all, clippy::pedantic, clippy::nursery
+            missing_debug_implementations, deprecated, clippy::all, clippy::pedantic, clippy::nursery
         )]
     }
 }

@@ -93,7 +93,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `quorum = enough` | the same, once the handler has enough, by an `impl EnoughHandler` | maps |
 /// | `concurrency = n` | how many children may run at once | maps |
 /// | `graph = Graph` | the graph that the child runs; it may be this graph | graph nodes |
-/// | `depth = n` | how deep child runs may nest; required for a graph that runs itself | maps, graph nodes |
+/// | `depth = n` | how deep child runs may nest; required for a graph that runs itself (where another graph is between, the start of a run demands it) | maps, graph nodes |
 /// | `adopt` | an entry after the first takes over the children of earlier entries whose items have equal keys; without `adopt` every entry starts new children | maps |
 /// | `question = Type`, `answer = Type` | the type of the question to a person, and the type of the answer | human nodes |
 /// | `observes(a, b)` | the nodes whose outcomes it observes | observers |

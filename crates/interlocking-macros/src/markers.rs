@@ -26,7 +26,7 @@ pub(crate) fn module(graph: &GraphModel<'_>) -> TokenStream {
     quote! {
             #[doc = #summary]
     #[allow(
-                non_camel_case_types, missing_docs, missing_debug_implementations, unreachable_pub, unnameable_types,
+                non_camel_case_types, missing_debug_implementations, unreachable_pub, unnameable_types,
                 dead_code, rustdoc::broken_intra_doc_links
             )]
             #visibility mod #module {

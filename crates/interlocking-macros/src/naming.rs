@@ -10,7 +10,9 @@ use syn::{GenericArgument, Ident, Path, PathArguments, Type, Visibility};
 /// The module's name for a struct: snake case, raw if that is a keyword.
 pub(crate) fn module(graph: &Ident) -> Ident {
     let name = snake_case(&graph.unraw().to_string());
-    let is_plain = syn::parse_str::<Ident>(&name).is_ok() || matches!(name.as_str(), "crate" | "self" | "super");
+    // `gen` is a keyword since edition 2024, which syn does not know.
+    let is_keyword = syn::parse_str::<Ident>(&name).is_err() || name == "gen";
+    let is_plain = !is_keyword || matches!(name.as_str(), "crate" | "self" | "super");
     if is_plain { Ident::new(&name, graph.span()) } else { Ident::new_raw(&name, graph.span()) }
 }
 
@@ -43,11 +45,24 @@ pub(crate) fn last_name(ty: &Type) -> Option<String> {
     path(ty)?.segments.last().map(|segment| segment.ident.unraw().to_string())
 }
 
-/// The last name of the first type in a path's angle brackets: `Review` in `GraphNode<review::Review>`.
-pub(crate) fn argument(ty: &Type) -> Option<String> {
+/// Whether a type is spelled with the name alone: `Newsroom`, which in the scope of the struct `Newsroom` is that struct.
+/// `other::Newsroom` may be another.
+pub(crate) fn is_name(ty: &Type, name: &Ident) -> bool {
+    path(ty).and_then(Path::get_ident).is_some_and(|found| found.unraw() == name.unraw())
+}
+
+/// Whether two types are spelled alike, as far as both are: `news::Review` and `crate::news::Review`, or `Review`.
+pub(crate) fn are_alike(one: &Type, other: &Type) -> bool {
+    let (Some(one), Some(other)) = (path(one), path(other)) else { return false };
+    let names = |path: &Path| path.segments.iter().rev().map(|segment| segment.ident.unraw()).collect::<Vec<_>>();
+    names(one).iter().zip(&names(other)).all(|(one, other)| one == other)
+}
+
+/// The first type in a path's angle brackets: `review::Review` in `GraphNode<review::Review>`.
+pub(crate) fn argument(ty: &Type) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = &path(ty)?.segments.last()?.arguments else { return None };
     match arguments.args.first()? {
-        GenericArgument::Type(argument) => last_name(argument),
+        GenericArgument::Type(argument) => Some(argument),
         _ => None,
     }
 }
@@ -79,7 +94,7 @@ pub(crate) fn one_module_deeper(visibility: &Visibility) -> TokenStream {
 
 #[cfg(test)]
 mod tests {
-    use super::{argument, has_no_arguments, last_name, module, one_module_deeper};
+    use super::{are_alike, argument, has_no_arguments, is_name, last_name, module, one_module_deeper};
     use proc_macro2::{Delimiter, Group, TokenTree};
     use syn::{Type, parse_str};
 
@@ -87,6 +102,7 @@ mod tests {
     fn a_module_named_like_a_keyword_is_raw() {
         assert_eq!(module(&parse_str("HTTPServer").unwrap()).to_string(), "http_server");
         assert_eq!(module(&parse_str("Match").unwrap()).to_string(), "r#match");
+        assert_eq!(module(&parse_str("Gen").unwrap()).to_string(), "r#gen");
         assert_eq!(module(&parse_str("Crate").unwrap()).to_string(), "crate");
     }
 
@@ -99,7 +115,17 @@ mod tests {
         ];
         for wrap in wraps {
             assert_eq!(last_name(&wrap("crate::news::Newsroom")).as_deref(), Some("Newsroom"));
-            assert_eq!(argument(&wrap("GraphNode<review::Review>")).as_deref(), Some("Review"));
+            let held = wrap("GraphNode<review::Review>");
+            assert_eq!(argument(&held).and_then(last_name).as_deref(), Some("Review"));
+            assert!(is_name(&wrap("Review"), &parse_str("Review").unwrap()));
+            for (one, other, alike) in [
+                ("review::Review", "Review", true),
+                ("review::Review", "crate::review::Review", true),
+                ("review::Review", "handlers::Review", false),
+                ("review::Review", "Verdict", false),
+            ] {
+                assert_eq!(are_alike(&wrap(one), &wrap(other)), alike, "{one} and {other}");
+            }
             assert!(has_no_arguments(&wrap("LLMNode")) && !has_no_arguments(&wrap("LLMNode<Write>")));
         }
         assert_eq!(last_name(&parse_str("&Newsroom").unwrap()), None);

@@ -91,7 +91,6 @@ fn a_small_graph_expands_to_this() {
         /// The nodes of [`Newsroom`](super::Newsroom), as types.
         #[allow(
             non_camel_case_types,
-            missing_docs,
             missing_debug_implementations,
             unreachable_pub,
             unnameable_types,
@@ -126,6 +125,7 @@ fn a_small_graph_expands_to_this() {
             unused_qualifications,
             single_use_lifetimes,
             missing_debug_implementations,
+            deprecated,
             clippy::all,
             clippy::pedantic,
             clippy::nursery
@@ -388,7 +388,7 @@ fn a_small_graph_expands_to_this() {
                     input: __T,
                     entered: __p::Entered<'run, Self>,
                 ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
-                    self.chain(input, entered, __p::no_relay())
+                    __p::Graph::chain(self, input, entered, __p::no_relay())
                 }
                 fn chain<'run>(
                     &'run self,

@@ -10,8 +10,8 @@ use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, Visits};
 use std::collections::VecDeque;
 
-/// The nodes of each such cycle in order, beginning with the first in the table; of cycles that share a node, only the
-/// shortest; at most `most` cycles.
+/// The nodes of each such cycle in order, beginning with the first in the table: the shortest through each node that is on
+/// none before; at most `most` cycles.
 pub(crate) fn unbounded(net: &Net, most: usize) -> Vec<Vec<usize>> {
     let mut edges = edges(net);
     without_dead_ends(&mut edges);

@@ -159,12 +159,17 @@ impl Violation {
     }
 
     /// Whether the fix of `other` probably fixes this violation too: both are about surplus tokens and have the same
-    /// remedy, or both are about the same workspace and blame the same node.
+    /// remedy, both are about the same workspace and blame the same node, or both are cycles of the same event.
     pub fn has_remedy_of(&self, other: &Self) -> bool {
         if let (Rule::SharedWorkspace { workspace, .. }, Rule::SharedWorkspace { workspace: same, .. }) =
             (&self.rule, &other.rule)
         {
             return workspace == same && self.blame == other.blame;
+        }
+        if let (Rule::UnboundedCycle { .. }, Rule::UnboundedCycle { .. }) = (&self.rule, &other.rule) {
+            // The remedy of other cycles names no node, and bounding one node of this cycle may leave the other.
+            let names_the_event = self.remedy.contains(&format!("`{}`", self.blame));
+            return names_the_event && self.blame == other.blame && self.remedy == other.remedy;
         }
         let too_many = |one: &Self| matches!(one.rule, Rule::DoubleToken { .. } | Rule::LiveAtExit { .. });
         too_many(self) && too_many(other) && self.remedy == other.remedy

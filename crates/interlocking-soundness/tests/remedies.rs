@@ -338,3 +338,18 @@ fn the_way_to_who_shares_a_workspace_has_what_came_before() {
             help: let them take turns, `exclusive = "desk"` at both; or give each a workspace of its own"#]],
     );
 }
+
+/// Each cycle of an event is shown to the derive, which reports one.
+#[test]
+fn a_bound_of_an_event_ends_all_of_its_cycles() {
+    let event = NodeRow::new("ev", NodeKind::Event).goto("first", &["*"]);
+    let rows =
+        [logic("child").goto("first", &[]), logic("first").goto("last", &[]), logic("last").goto("exit", &[]), event];
+    let table = rows
+        .into_iter()
+        .enumerate()
+        .fold(Table::new("Test", "T"), |table, (nth, row)| table.with(if nth == 0 { row.entry() } else { row }));
+    let Verdict::Unsound { violations } = check(&Net::new(table).unwrap()) else { panic!("nothing is wrong") };
+    let [one, other] = &violations[..] else { panic!("{violations:?}") };
+    assert!(other.has_remedy_of(one), "{one}\n{other}");
+}

@@ -67,7 +67,7 @@ impl Chance {
     /// # Panics
     ///
     /// If there are no options, or the name or an option cannot be written in a report: if it is empty, contains `=` or
-    /// `;`, or has blanks around it.
+    /// `;`, or has blanks around it. Nor may the name end with a point and a number, as a node's visits do.
     pub fn pick<'o>(&self, name: &str, options: &[&'o str]) -> &'o str {
         assert!(!options.is_empty(), "`{name}`: nothing to choose from");
         for text in options.iter().copied().chain([name]) {
@@ -77,6 +77,8 @@ impl Chance {
                 "`{name}`: {text:?} cannot be named in a report: use a text without `=`, `;` and blanks around it"
             );
         }
+        let looks_like_a_visit = name.rsplit_once('.').is_some_and(|(_, visit)| visit.parse::<u64>().is_ok());
+        assert!(!looks_like_a_visit, "`{name}` looks like a visit of a node in a report: end it with another word");
         let number = {
             let mut state = self.state();
             let asked = state.asked.entry(name.to_owned()).or_default();
@@ -154,6 +156,7 @@ mod tests {
         let options = || ["yes", "no"].map(|label| Choice::plain(label, Sort::Answer)).to_vec();
         assert_eq!(chance.choose("ask.1.1".to_owned(), "ask", options(), true), 1);
         assert_eq!(chance.pick("ask", &["yes", "no"]), "yes");
+        assert!(std::panic::catch_unwind(|| chance.pick("ask.1", &["yes", "no"]).len()).is_err(), "that of the node");
         assert_eq!(chance.choose("ask.2.1".to_owned(), "ask", options(), true), 1, "a node repeats its last option");
     }
 }

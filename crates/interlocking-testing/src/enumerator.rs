@@ -8,6 +8,7 @@ use std::time::Duration;
 use interlocking_agents::faults::Fault;
 use interlocking_core::context::{LabelType as _, Labelled};
 use interlocking_core::graph::{Asks, Graph, Node, Runs, Stored};
+use interlocking_core::net::Nets;
 use interlocking_runtime::llm::LLM;
 use serde::Serialize;
 use serde_json::Value;
@@ -53,7 +54,16 @@ impl<G: Graph> Enumerator<G> {
     /// state, as a run must not see what another run did.
     ///
     /// Time is virtual: a wait for a timer takes no real time.
+    ///
+    /// # Panics
+    ///
+    /// If two of the graph and the graphs below it have the same name, by which routes and samples are told apart.
     pub fn new<T: Into<Trial<G>>>(stage: impl Fn(&Chance) -> T + 'static) -> Self {
+        let mut names: Vec<&str> = Nets::of::<G>().iter().map(|net| net.table().graph.as_str()).collect();
+        names.sort_unstable();
+        if let Some([name, _]) = names.array_windows().find(|[one, next]| one == next) {
+            panic!("two graphs are called `{name}`, and their routes could not be told apart: rename one");
+        }
         let faults = vec![
             Fault::Crash { exit: Some(1), after_events: 1 },
             Fault::BrokenOutput,

@@ -59,7 +59,7 @@ impl Expansion<'_, '_> {
                     input: __T,
                     entered: __p::Entered<'run, Self>,
                 ) -> impl __p::Future<Output = __p::Done<Self>> + __p::Send + 'run {
-                    self.chain(input, entered, __p::no_relay())
+                    __p::Graph::chain(self, input, entered, __p::no_relay())
                 }
                 fn chain<'run>(
                     &'run self,

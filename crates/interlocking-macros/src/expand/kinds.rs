@@ -136,7 +136,7 @@ impl Expansion<'_, '_> {
         }
         quote!(
             fn nets(nets: &mut __p::Nets) {
-                if nets.add(Self::net()) { #children }
+                if nets.add(<Self as __p::Graph>::net()) { #children }
             }
         )
     }

@@ -4,14 +4,13 @@ use crate::ast::{GraphModel, Quorum};
 use crate::errors::Errors;
 use crate::naming;
 use interlocking_core::table::NodeKind;
-use syn::ext::IdentExt;
 
 /// A graph that runs itself could do so for ever, so the row must bound the depth.
 pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
-    let own = graph.input.ident.unraw().to_string();
+    let own = &graph.input.ident;
     for node in graph.nodes.iter().filter(|node| node.attributes.depth.is_none() && !node.unparsed.may_include("depth"))
     {
-        if let Some(child) = node.child_graph().filter(|child| naming::last_name(child).as_ref() == Some(&own)) {
+        if let Some(child) = node.child_graph().filter(|child| naming::is_name(child, own)) {
             let message = format!(
                 "`{own}` runs itself here, and could do so for ever: say how many runs deep its children may nest, `depth = 3`"
             );
@@ -22,10 +21,10 @@ pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
 
 /// An exclusive graph node must not run its own graph: the child would wait for the turn that its parent holds.
 pub(super) fn a_section_does_not_run_itself(graph: &GraphModel<'_>, errors: &Errors) {
-    let own = graph.input.ident.unraw().to_string();
+    let own = &graph.input.ident;
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Graph)) {
-        let child = node.child_graph().and_then(naming::last_name);
-        if let Some(exclusive) = node.attributes.exclusive.as_ref().filter(|_| child.as_ref() == Some(&own)) {
+        let runs_itself = node.child_graph().is_some_and(|child| naming::is_name(child, own));
+        if let Some(exclusive) = node.attributes.exclusive.as_ref().filter(|_| runs_itself) {
             let message = format!(
                 "`{}` runs its own graph, whose run would wait for the turn that its parent has: take its `exclusive` away",
                 node.name
@@ -60,9 +59,9 @@ pub(super) fn a_quorum_waits_for_a_child(graph: &GraphModel<'_>, errors: &Errors
 
 /// A graph must not hold itself: such a struct could never be made.
 pub(super) fn a_graph_does_not_hold_itself(graph: &GraphModel<'_>, errors: &Errors) {
-    let own = graph.input.ident.unraw().to_string();
+    let own = &graph.input.ident;
     for node in graph.nodes.iter().filter(|node| node.passes_on()) {
-        if naming::argument(&node.field.ty).as_ref() == Some(&own) {
+        if naming::argument(&node.field.ty).is_some_and(|child| naming::is_name(child, own)) {
             let message = format!(
                 "`{own}` would hold itself and could never be made: let a handler give the child graph, `cx.own_graph()`, in `GraphNode<Handler>`"
             );

@@ -122,7 +122,7 @@ pub fn GraphNode<H>(inner: H) -> GraphNode<H> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle graph node `{N}`",
     label = "missing `impl GraphHandler<{N}> for {Self}`",
-    note = "a node with one target needs no handler: `GraphNode<Child>`, with the graph that its row names"
+    note = "a node with one target needs no handler: `GraphNode<Child>`, with the graph spelled as in its row"
 )]
 pub trait GraphHandler<N: Runs>: Send + Sync {
     /// The graph that the child runs. Where it is the node's own graph, [`own_graph`](crate::RunContext::own_graph) returns it.

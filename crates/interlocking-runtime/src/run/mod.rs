@@ -11,6 +11,7 @@ pub mod outcome;
 pub(crate) mod prepare;
 pub(crate) mod prior_usage;
 pub(crate) mod resume;
+pub(crate) mod recursion_rule;
 pub(crate) mod section_rules;
 pub(crate) mod settings;
 pub(crate) mod table_change;

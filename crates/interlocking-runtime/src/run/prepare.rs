@@ -15,9 +15,9 @@ use crate::run::executed::Executed;
 use crate::run::outcome::Report;
 use crate::run::prior_usage::{past, shares};
 use crate::run::resume;
-use crate::run::section_rules;
 use crate::run::settings::Settings;
 use crate::run::start_error::StartError;
+use crate::run::{recursion_rule, section_rules};
 use crate::tree::{Membership, sections};
 use crate::workspaces::isolation::unkept;
 use crate::workspaces::{RunScope, Workspaces};
@@ -223,7 +223,9 @@ fn check(settings: &mut Settings, is_new: bool, graph_type: &dyn GraphType) -> R
         check_isolation(net, settings)?;
     }
     if settings.depth() == 0 && net.features().maps {
-        section_rules::check(&nets(graph_type, settings))?;
+        let nets = nets(graph_type, settings);
+        recursion_rule::check(&nets)?;
+        section_rules::check(&nets)?;
     }
     if settings.is_timed() {
         // A token of the run's own, which the time limit can cancel. It is also cancelled with the user's token.

@@ -60,6 +60,16 @@ pub enum StartError {
         /// These nodes, and why.
         unfit: Vec<UnfitSection>,
     },
+    /// The graph, or a child graph of it, runs itself, and no node on the way says how deep its children may nest.
+    #[error(
+        "a graph runs itself here, and could do so for ever: {}\n\
+         say at one of these nodes how many runs deep its children may nest, `depth = 3`",
+        way.join(" → ")
+    )]
+    UnboundedRecursion {
+        /// The nodes on the way from the graph back to itself, each as `node` of its `Graph`.
+        way: Vec<String>,
+    },
     /// The run shares an allowance, and was then given budgets, a backoff or limits of its own.
     #[error(
         "run `{run}` shares an allowance, and was given {what} of its own after that: give them to the allowance that it shares, \

@@ -156,3 +156,22 @@ fn a_graph_that_runs_itself_is_driven_to_its_depth() {
     let enumerator = Enumerator::new(move |_| (Run::new(graph()), 9)).with_result::<digger::deeper>(&1);
     assert_eq!(enumerator.explore().missing()[0].to_string(), "dig → exit", "no child goes there");
 }
+
+/// What a child of that name does would count as the graph's own.
+mod namesake {
+    use super::*;
+
+    #[derive(Graph)]
+    #[graph(output = Verdict)]
+    struct Review {
+        #[node(entry, input = String, graph = super::Review, goto(exit))]
+        inner: GraphNode<super::Review>,
+    }
+
+    #[test]
+    #[should_panic(expected = "two graphs are called `Review`, and their routes could not be told apart: rename one")]
+    fn graphs_of_one_name_are_refused() {
+        let inner = || GraphNode(super::Review { judge: LLMNode(Judge) });
+        Enumerator::new(move |_| (Run::new(Review { inner: inner() }), String::new()));
+    }
+}

@@ -298,3 +298,61 @@ fn a_graph_node_counts_what_its_child_can_do() {
     let drawn = interlocking::draw::mermaid(Press::net().table());
     assert!(drawn.contains("runs Review"), "{drawn}");
 }
+
+/// A graph that runs itself under another name, and two that run each other: none says how deep.
+type Another = Mirror;
+#[derive(Graph)]
+#[graph(output = ())]
+struct Mirror {
+    #[node(entry, input = (), map = Another, goto(exit))]
+    mirrors: MapNode<NoChild>,
+}
+#[derive(Graph)]
+#[graph(output = ())]
+struct Ping {
+    #[node(entry, input = (), map = Pong, goto(exit))]
+    pongs: MapNode<NoChild>,
+}
+#[derive(Graph)]
+#[graph(output = ())]
+struct Pong {
+    #[node(entry, input = (), map = Ping, goto(exit))]
+    pings: MapNode<NoChild>,
+}
+struct NoChild;
+
+macro_rules! no_child {
+    ($($graph:ident::$node:ident runs $child:ident { $children:ident };)*) => {$(
+        impl MapHandler<$graph::$node> for NoChild {
+            fn graph(&self, _: &Cx<'_, $graph::$node>) -> Result<Arc<$child>, NodeError> {
+                Ok(Arc::new($child { $children: MapNode(NoChild) }))
+            }
+            async fn items(&self, _: &(), _: &mut Cx<'_, $graph::$node>) -> Result<Vec<Item<$child>>, NodeError> {
+                Ok(Vec::new())
+            }
+            async fn gather(&self, _: (), _: Children<$child>, cx: &mut Cx<'_, $graph::$node>) -> Route<$graph::$node> {
+                goto!(cx, $graph::exit, ())
+            }
+        }
+    )*};
+}
+no_child! {
+    mirror::mirrors runs Mirror { mirrors };
+    ping::pongs runs Pong { pings };
+    pong::pings runs Ping { pongs };
+}
+
+#[tokio::test(start_paused = true)]
+async fn recursion_that_the_derive_does_not_see_needs_a_depth_when_a_run_starts() {
+    let mirror = Run::new(Mirror { mirrors: MapNode(NoChild) }).start(()).await.unwrap_err();
+    let ping = Run::new(Ping { pongs: MapNode(NoChild) }).start(()).await.unwrap_err();
+    for (error, way) in [(mirror, "`mirrors` of `Mirror`"), (ping, "`pongs` of `Ping` → `pings` of `Pong`")] {
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "a graph runs itself here, and could do so for ever: {way}\n\
+                 say at one of these nodes how many runs deep its children may nest, `depth = 3`"
+            )
+        );
+    }
+}
