@@ -9,8 +9,11 @@
 //! | | |
 //! |---|---|
 //! | `allow`, empty or unset | every call |
-//! | `loopback` | calls whose base URL is on this machine, such as that of a model server that a test has started |
+//! | `loopback` | calls that certainly go to this machine, such as to a model server that a test has started |
 //! | `forbid` | no call |
+//!
+//! A call certainly goes to its base URL if no settings file and no variable of the agent's program can name another
+//! provider.
 //!
 //! A program can [`restrict`] itself further, for the rest of its lifetime.
 
@@ -29,7 +32,7 @@ pub enum RealCalls {
     /// Every call.
     #[default]
     Allow,
-    /// Calls whose base URL is on this machine.
+    /// Calls that certainly go to this machine.
     Loopback,
     /// No call.
     Forbid,
@@ -53,7 +56,7 @@ pub struct Forbidden {
 }
 
 /// Checks whether the agent named `agent` may start a program or send a request that calls a model. `base_url` is where
-/// those requests go, if it is configured.
+/// those requests certainly go; none if that is not known.
 ///
 /// # Errors
 ///

@@ -59,9 +59,16 @@ async fn calls_of_a_provider_elsewhere_can_be_forbidden() {
     let Some(bench) = Bench::new(Script::new()) else { return };
     interlocking_agents::real_calls::restrict(interlocking_agents::RealCalls::Loopback);
     let elsewhere = Some("https://api.anthropic.com".to_owned());
-    let agent = bench.agent_with(ClaudeSettings { base_url: elsewhere, ..bench.settings() });
-    let error = crate::common::run(&agent, bench.fresh("x")).await.unwrap_err();
-    assert!(matches!(&*error.kind, AgentErrorKind::Forbidden(_)), "{error:?}");
-    assert!(matches!(&*agent.ready().await.unwrap_err().kind, AgentErrorKind::Forbidden(_)));
+    let bedrock = ("CLAUDE_CODE_USE_BEDROCK".to_owned(), "1".to_owned());
+    for settings in [
+        ClaudeSettings { base_url: elsewhere, ..bench.settings() },
+        ClaudeSettings { setting_sources: vec!["project".to_owned()], ..bench.settings() },
+        ClaudeSettings { environment: [bedrock].into(), ..bench.settings() },
+    ] {
+        let agent = bench.agent_with(settings);
+        let error = crate::common::run(&agent, bench.fresh("x")).await.unwrap_err();
+        assert!(matches!(&*error.kind, AgentErrorKind::Forbidden(_)), "{error:?}");
+        assert!(matches!(&*agent.ready().await.unwrap_err().kind, AgentErrorKind::Forbidden(_)));
+    }
     bench.agent().ready().await.unwrap();
 }

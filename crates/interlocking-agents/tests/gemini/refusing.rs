@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use interlocking_agents::faults::FaultyProgram;
-use interlocking_agents::{Agent, AgentErrorKind, Gemini, GeminiSettings, Turn};
+use interlocking_agents::{Agent, AgentErrorKind, Gemini, GeminiSettings, Turn, real_calls};
 use interlocking_model_server::{Reaction, Script};
 
 use crate::place::{Place, run, slug, with_key};
@@ -82,7 +82,12 @@ async fn a_workspace_that_brings_settings_is_refused_unless_it_is_trusted() {
     let error = run(&place.gemini(), place.fresh("Hello")).await.0.unwrap_err().to_string();
     assert!(error.contains(".gemini/settings.json would override") && error.contains("workspace_settings"), "{error}");
     let trusting = with_key(GeminiSettings { workspace_settings: true, ..place.settings() });
-    assert_eq!(run(&trusting, place.fresh("Hello")).await.0.unwrap().text.as_deref(), Some("Yes."));
+    let trusted = run(&trusting, place.fresh("Hello")).await.0;
+    // The settings can name another provider.
+    match std::env::var(real_calls::SWITCH).as_deref() {
+        Ok("loopback") => assert!(matches!(*trusted.unwrap_err().kind, AgentErrorKind::Forbidden(_))),
+        _ => assert_eq!(trusted.unwrap().text.as_deref(), Some("Yes.")),
+    }
 }
 
 /// A link through `/proc/self/cwd` leads to nothing from here, and into the workspace for a program that works there.

@@ -132,8 +132,18 @@ impl Surroundings {
     }
 }
 
+/// The address that requests go to, if it is certain: not if a settings file or a variable can name another provider.
+pub(super) fn destination(settings: &ClaudeSettings) -> Option<String> {
+    let mut variables = settings.environment.keys().chain(&settings.inherit);
+    let names_provider = |name: &String| name.starts_with("CLAUDE_CODE_USE_") || name == "ANTHROPIC_UNIX_SOCKET";
+    if !settings.setting_sources.is_empty() || variables.any(names_provider) {
+        return None;
+    }
+    base_url(settings)
+}
+
 /// The address of the provider, if one is configured.
-pub(super) fn base_url(settings: &ClaudeSettings) -> Option<String> {
+fn base_url(settings: &ClaudeSettings) -> Option<String> {
     let inherited = || std::env::var("ANTHROPIC_BASE_URL").ok().filter(|address| !address.is_empty());
     settings.base_url.clone().or_else(inherited)
 }
@@ -184,3 +194,29 @@ const KINDS: [(&str, Option<&str>); 3] = [
     ("ANTHROPIC_AUTH_TOKEN", None),
     ("CLAUDE_CODE_OAUTH_TOKEN", Some("CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR")),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The switch for real calls asks for it.
+    #[test]
+    fn the_destination_is_unknown_if_another_provider_can_be_named() {
+        let local = Some("http://127.0.0.1:1".to_owned());
+        let settings = || ClaudeSettings { base_url: local.clone(), ..ClaudeSettings::default() };
+        let harmless = ClaudeSettings { inherit: vec!["CARGO_HOME".to_owned()], ..settings() };
+        assert_eq!(destination(&harmless), local);
+        let (bedrock, vertex) = ("CLAUDE_CODE_USE_BEDROCK".to_owned(), "CLAUDE_CODE_USE_VERTEX".to_owned());
+        for elsewhere in [
+            ClaudeSettings { setting_sources: vec!["project".to_owned()], ..settings() },
+            ClaudeSettings { environment: [(bedrock, "1".to_owned())].into(), ..settings() },
+            ClaudeSettings {
+                environment: [("ANTHROPIC_UNIX_SOCKET".to_owned(), "/s".to_owned())].into(),
+                ..settings()
+            },
+            ClaudeSettings { inherit: vec![vertex], ..settings() },
+        ] {
+            assert_eq!(destination(&elsewhere), None, "{elsewhere:?}");
+        }
+    }
+}

@@ -130,8 +130,7 @@ impl ClaudeCode {
     }
 
     fn permitted(&self) -> Result<(), AgentError> {
-        let address = environment::base_url(&self.settings);
-        permitted(self.name(), address.as_deref()).map_err(AgentError::new)
+        Ok(permitted(self.name(), environment::destination(&self.settings).as_deref())?)
     }
 }
 

@@ -30,7 +30,7 @@ mod ready;
 mod record;
 mod settings;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use interlocking_sandbox::Sandbox;
@@ -114,10 +114,10 @@ impl Gemini {
         Ok(self.key.clone().map_or_else(|| self.settings.key(), Ok)?)
     }
 
-    /// Checks what can be checked without the program.
-    fn permitted(&self) -> Result<(), AgentError> {
+    /// Checks what can be checked without the program, for a turn in this workspace.
+    fn permitted(&self, workspace: Option<&Path>) -> Result<(), AgentError> {
         self.settings.refused()?;
-        Ok(permitted(self.name(), self.settings.base_url().as_deref())?)
+        Ok(permitted(self.name(), self.settings.destination(workspace).as_deref())?)
     }
 }
 
@@ -144,12 +144,12 @@ impl Agent for Gemini {
     }
 
     async fn ready(&self) -> Result<(), AgentError> {
-        self.permitted()?;
+        self.permitted(None)?;
         Ok(ready::check(&self.settings, self.key()?).await?)
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
-        self.permitted()?;
+        self.permitted(turn.workspace.as_deref())?;
         Call::prepare(&self.settings, self.key()?, turn).await?.make(context).await
     }
 }

@@ -1,7 +1,7 @@
 //! The settings of the Gemini CLI.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -151,6 +151,12 @@ impl GeminiSettings {
         self.base_url.clone().or_else(variable)
     }
 
+    /// The address that the requests of a turn in `workspace` go to, if it is certain: not if the workspace's settings can
+    /// name another provider.
+    pub(super) fn destination(&self, workspace: Option<&Path>) -> Option<String> {
+        if self.workspace_settings && workspace.is_some() { None } else { self.base_url() }
+    }
+
     /// The key from the configured variable.
     pub(super) fn key(&self) -> Result<Secret, AgentErrorKind> {
         let variable = &self.api_key_variable;
@@ -199,4 +205,24 @@ impl GeminiPermissions {
 
 pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
     AgentErrorKind::Configuration { reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The switch for real calls asks for it.
+    #[test]
+    fn the_destination_is_unknown_if_a_workspace_can_name_another_provider() {
+        let local = Some("http://127.0.0.1:1".to_owned());
+        let settings = |workspace_settings| GeminiSettings {
+            base_url: local.clone(),
+            workspace_settings,
+            ..GeminiSettings::default()
+        };
+        let workspace = Some(Path::new("/work"));
+        let destinations = [(false, workspace), (true, None), (true, workspace)]
+            .map(|(trusted, workspace)| settings(trusted).destination(workspace));
+        assert_eq!(destinations, [local.clone(), local.clone(), None]);
+    }
 }
