@@ -52,6 +52,18 @@ async fn bypassing_permissions_wants_a_sandbox() {
     assert!(reason.contains("sandbox"), "{reason}");
 }
 
+/// The program sets them for itself, whichever settings files apply.
+#[tokio::test]
+async fn variables_in_the_programs_own_file_are_refused() {
+    let Some(bench) = Bench::new(Script::new()) else { return };
+    let home = bench.directory().join("state");
+    std::fs::create_dir(&home).unwrap();
+    let env = r#"{"env":{"ANTHROPIC_BASE_URL":"http://127.0.0.1:1"}}"#;
+    std::fs::write(home.join(".claude.json"), env).unwrap();
+    let error = crate::common::run(&bench.agent(), bench.fresh("x")).await.unwrap_err();
+    assert!(error.to_string().contains(".claude.json is refused: its `env` would override"), "{error}");
+}
+
 /// Calls to this machine stay permitted, whatever the switch says about other calls; calls to other machines are
 /// forbidden.
 #[tokio::test]

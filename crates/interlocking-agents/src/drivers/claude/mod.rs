@@ -21,7 +21,8 @@
 //!
 //! - **Environment.** The program gets [a few variables](crate::program::Environment::minimal), the variables that are
 //!   set for it, and switches that keep it from updating itself, sending reports, remembering, and connecting to
-//!   anything but the provider.
+//!   anything but the provider. A turn is refused if the program's own file, `.claude.json` in its
+//!   [home](ClaudeSettings::home), sets further variables.
 //! - **The key** is passed through a pipe. It is not in an argument, in the environment or in a file, so the agent's
 //!   commands, which run as the same user, cannot get it without a debugger. (Some shells, such as that of macOS, put
 //!   what they pass through a pipe into a file; that file has no name.) The agent's commands can read three secrets:
@@ -165,6 +166,7 @@ impl Agent for ClaudeCode {
         self.permitted()?;
         let Prepared { invocation, store, session, asked, temporary } =
             Prepared::new(&self.settings, self.key.as_ref(), turn)?;
+        store.refuse_variables().map_err(|error| configuration(&error))?;
         let existed = matches!(turn.session, SessionOp::ContinueFrom(_));
         let mut progress = Progress::new(context, turn.workspace.as_deref(), &store, session, existed);
         let called =

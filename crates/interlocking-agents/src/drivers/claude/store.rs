@@ -1,10 +1,14 @@
 //! The directory in which the program keeps its sessions.
 
+use std::io;
 use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::settings::{ClaudeSettings, Credential};
 use crate::drivers::homes::Homes;
-use crate::drivers::untrusted_files::Search;
+use crate::drivers::untrusted_files::{self, Search};
 use crate::sessions::session::SessionId;
 use crate::sessions::state_directory::state_directory;
 
@@ -15,7 +19,7 @@ pub(super) struct Store {
     directory: PathBuf,
 }
 
-/// There is no directory for sessions.
+/// There is no usable directory for sessions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum StoreError {
     /// There is no home directory either.
@@ -29,7 +33,18 @@ pub(super) enum StoreError {
         /// The error message of the operating system.
         reason: String,
     },
+    /// The program's own file cannot be used.
+    #[error("{} is refused: {reason}; remove it", file.display())]
+    Refused {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
 }
+
+/// The maximum length of the program's own file, in bytes. It is usually a few thousand.
+const LONGEST_OWN: u64 = 16 << 20;
 
 impl Store {
     /// The directory for a turn of a role, which may continue or fork a session. It is in the configured directory or
@@ -68,6 +83,26 @@ impl Store {
         })
     }
 
+    /// Refuses variables in the program's own file. The program sets them for itself, whichever settings files apply, so
+    /// they could send the key elsewhere. An agent that may write to the directory can have put them there.
+    pub(super) fn refuse_variables(&self) -> Result<(), StoreError> {
+        #[derive(Deserialize)]
+        struct Own {
+            env: Option<IgnoredAny>,
+        }
+        let file = self.directory.join(".claude.json");
+        let reason = match untrusted_files::read(&file, LONGEST_OWN) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => error.to_string(),
+            Ok(text) => match serde_json::from_slice(&text) {
+                Ok(Own { env: None }) => return Ok(()),
+                Ok(Own { env: Some(_) }) => "its `env` would override how Claude Code is set up".to_owned(),
+                Err(error) => error.to_string(),
+            },
+        };
+        Err(StoreError::Refused { file, reason })
+    }
+
     /// Whether the file of a session exists. This is only a hint: another version of the program may keep it elsewhere.
     /// False if that exceeds the limit of the search.
     pub(super) fn has(&self, session: &SessionId, search: &mut Search) -> bool {
@@ -93,6 +128,24 @@ mod tests {
         let mut settings = ClaudeSettings { home: Some(home.to_owned()), ..ClaudeSettings::default() };
         change(&mut settings);
         Store::new(&settings, role, None).unwrap()
+    }
+
+    #[test]
+    fn the_programs_own_file_sets_no_variables() {
+        let directory = tempfile::tempdir().unwrap();
+        let (store, file) = (store(directory.path(), None, |_| {}), directory.path().join(".claude.json"));
+        store.refuse_variables().unwrap();
+        for (text, reason) in [
+            (r#"{"machineID":"x","env":null}"#, None),
+            (r#"{"env":{"ANTHROPIC_BASE_URL":"http://x"}}"#, Some("`env` would override")),
+            (r#"{"env":null,"env":{}}"#, Some("duplicate field")),
+            ("\u{feff}{}", Some("expected value")),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            let refused = store.refuse_variables().err().map(|error| error.to_string());
+            assert_eq!(refused.is_some(), reason.is_some(), "{text}: {refused:?}");
+            assert!(refused.unwrap_or_default().contains(reason.unwrap_or_default()), "{text}");
+        }
     }
 
     #[test]
