@@ -32,6 +32,11 @@ impl<T> RunningTools<T> {
         self.0.remove(id)
     }
 
+    /// A line was left out that may have ended any tool. Otherwise a turn could count as working for ever.
+    pub(crate) fn forget(&mut self) {
+        self.0.clear();
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

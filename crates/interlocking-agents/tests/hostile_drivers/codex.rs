@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::program::Secret;
@@ -13,11 +14,15 @@ const ANSWER: &str = r#"{"type":"item.completed","item":{"id":"a","type":"agent_
 {"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}"#;
 
 fn agent(program: &Path) -> Arc<dyn Agent> {
+    agent_with(CodexSettings::default(), program)
+}
+
+fn agent_with(settings: CodexSettings, program: &Path) -> Arc<dyn Agent> {
     let settings = CodexSettings {
         program: program.to_owned(),
         home: Some(program.with_file_name("home")),
         base_url: Some("http://127.0.0.1:9".to_owned()),
-        ..CodexSettings::default()
+        ..settings
     };
     Arc::new(Codex::new(settings).with_key(Secret::new("canary-key")))
 }
@@ -53,6 +58,21 @@ fn a_line_of_many_values_is_left_out_and_said_so() {
     let line = line.repeated_in_line(1_000_000, "[],").line("[]]}}");
     turn(&line.clone().line(ANSWER), agent).answers("yes");
     turn(&line.exit(3), agent).fails("a line of 3000081 bytes was left out: it has more than 100000 JSON values");
+}
+
+/// The line that would have ended the tool may never be read.
+#[test]
+fn after_a_line_that_was_left_out_a_silent_program_is_idle() {
+    let tool = r#"{"type":"item.started","item":{"id":"1","type":"command_execution","command":"make"}}"#;
+    let program = begun().line(tool).repeated_in_line(100_001, "[],").line("").silence(Duration::from_secs(60));
+    let outcome = turn(&program, |program| {
+        let (idle, time) = (Duration::from_millis(100), Duration::from_secs(30));
+        agent_with(
+            CodexSettings { idle_limit: Some(idle), time_limit: Some(time), ..CodexSettings::default() },
+            program,
+        )
+    });
+    outcome.fails("the agent showed no activity for 100ms");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::program::Secret;
@@ -14,11 +15,15 @@ use crate::bench::{SESSION, turn, turn_for};
 const ANSWER: &str = r#"{"type":"result","status":"success","stats":{"total_tokens":3}}"#;
 
 fn agent(program: &Path) -> Arc<dyn Agent> {
+    agent_with(GeminiSettings::default(), program)
+}
+
+fn agent_with(settings: GeminiSettings, program: &Path) -> Arc<dyn Agent> {
     let settings = GeminiSettings {
         program: program.to_owned(),
         home: Some(program.with_file_name("home")),
         base_url: Some("http://127.0.0.1:9".to_owned()),
-        ..GeminiSettings::default()
+        ..settings
     };
     Arc::new(Gemini::new(settings).with_key(Secret::new("canary-key")))
 }
@@ -51,6 +56,21 @@ fn a_line_of_many_values_is_left_out_and_said_so() {
     let line = line.repeated_in_line(1_000_000, "[],").line("[]]}");
     turn(&line.clone().line(&says("yes")).line(ANSWER), agent).answers("yes");
     turn(&line.exit(1), agent).fails("a line of 3000067 bytes was left out: it has more than 100000 JSON values");
+}
+
+/// The line that would have ended the tool may never be read.
+#[test]
+fn after_a_line_that_was_left_out_a_silent_program_is_idle() {
+    let tool = r#"{"type":"tool_use","tool_name":"run_shell_command","tool_id":"1","parameters":{}}"#;
+    let program = begun().line(tool).repeated_in_line(100_001, "[],").line("").silence(Duration::from_secs(60));
+    let outcome = turn(&program, |program| {
+        let (idle, time) = (Duration::from_millis(100), Duration::from_secs(30));
+        agent_with(
+            GeminiSettings { idle_limit: Some(idle), time_limit: Some(time), ..GeminiSettings::default() },
+            program,
+        )
+    });
+    outcome.fails("the agent showed no activity for 100ms");
 }
 
 #[test]

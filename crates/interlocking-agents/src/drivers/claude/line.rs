@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -132,6 +133,16 @@ impl Event {
         }
         json_lines::read(line)
     }
+}
+
+/// Whether a line is the result of the requested turn. Reads no other values into memory.
+pub(super) fn ends_turn(line: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Kind {
+        r#type: String,
+        origin: Option<IgnoredAny>,
+    }
+    json_lines::read::<Kind>(line).is_some_and(|kind| kind.r#type == "result" && kind.origin.is_none())
 }
 
 /// Converts a text or a list of blocks to blocks.

@@ -15,7 +15,7 @@
 //! | `error_during_execution`, no such session | [`Unknown`](SessionError::Unknown) | nothing |
 //! | `error_during_execution`, `aborted_…` | [`Cancelled`](AgentErrorKind::Cancelled) | nothing |
 //! | any other error | [`Crashed`](AgentErrorKind::Crashed) | continue the session |
-//! | nothing on standard output | [`Configuration`](AgentErrorKind::Configuration) | nothing |
+//! | nothing on standard output, exit code from 1 to 127 | [`Configuration`](AgentErrorKind::Configuration) | nothing |
 //! | no result | [`Crashed`](AgentErrorKind::Crashed) | continue the session |
 
 use std::time::Duration;
@@ -63,9 +63,9 @@ pub(super) fn interpret(result: &Outcome, hints: &Hints, ended: &Ended, asked_fo
 /// The kind of failure if there was no result.
 pub(super) fn without_result(anything_said: bool, ended: &Ended, left_out: Option<LeftOut>) -> AgentErrorKind {
     let reason = LeftOut::explain(left_out, &ended.stderr, "it gave no reason");
-    // If the program rejects its input, it writes only to standard error.
+    // If the program rejects its input, it writes only to standard error. From 128 on, the code is that of a signal.
     match (anything_said, ended.exit) {
-        (false, Some(code)) if code != 0 => AgentErrorKind::Configuration { reason },
+        (false, Some(1..128)) => AgentErrorKind::Configuration { reason },
         _ => AgentErrorKind::Crashed { exit: ended.exit, reason },
     }
 }

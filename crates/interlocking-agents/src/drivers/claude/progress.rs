@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::line::{Block, Event, MessageEvent, RateLimitEvent, System};
+use super::line::{self, Block, Event, MessageEvent, RateLimitEvent, System};
 use super::outcome::Hints;
 use super::results::Results;
 use super::store::Store;
@@ -225,15 +225,22 @@ impl LineProtocol for Progress<'_> {
         self.anything = true;
         // Any line shows activity.
         self.context.activity.record();
-        let Some(line) = self.lines.take(line) else { return LineOutcome::Progress };
+        let Some(line) = self.lines.take(line) else {
+            self.running.forget();
+            let is_end = matches!(line, Line::Whole(line) if line::ends_turn(line));
+            return if is_end { LineOutcome::Done } else { LineOutcome::Progress };
+        };
         match Event::read(line) {
             Some(Event::System(system)) => self.system(&system),
             Some(Event::Assistant(said)) => self.assistant(said),
             Some(Event::User(said)) => self.user(said),
             Some(Event::RateLimitEvent(event)) => self.rate_limit(&event),
             Some(Event::Result(result)) => {
+                let is_own = result.origin.is_none();
                 self.results.add(*result);
-                return LineOutcome::Done;
+                if is_own {
+                    return LineOutcome::Done;
+                }
             }
             Some(Event::Other) => {}
             None => {}

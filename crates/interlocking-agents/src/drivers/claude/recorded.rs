@@ -36,6 +36,7 @@ const SUCCESS: &str = r#"{"type":"result","subtype":"success","is_error":false,"
 struct Told {
     events: Vec<AgentEvent>,
     done: Vec<usize>,
+    is_working: bool,
     outcome: Result<Reply, AgentError>,
 }
 
@@ -66,9 +67,10 @@ fn play(lines: &[&str], call: Call, schema: Option<&Schema>) -> Told {
     let done =
         played.iter().enumerate().filter(|(_, played)| **played == LineOutcome::Done).map(|(index, _)| index).collect();
     let asked = schema.map(|schema| Asked::new(schema, Decisions::OneOf));
+    let is_working = progress.is_working();
     let outcome = conclude(progress, call, asked.as_ref(), &turn);
     drop(hold);
-    Told { events: kept.into_inner().unwrap(), done, outcome }
+    Told { events: kept.into_inner().unwrap(), done, is_working, outcome }
 }
 
 fn failure(lines: &[&str], call: Call) -> AgentError {
@@ -96,8 +98,10 @@ fn a_second_result_is_paid_for_and_is_not_the_answer() {
         "subtype": "success", "is_error": false, "result": "A task has ended.", "origin": { "kind": "task-notification" },
         "model_usage_since_last_result": { "claude-haiku-5-5": { "inputTokens": 1, "outputTokens": 1, "costUSD": 0.5 } },
     }));
-    for lines in [[SUCCESS, &background], [&background, SUCCESS]] {
-        let reply = play(&lines, ended(Some(0), ""), None).outcome.unwrap();
+    for (lines, done) in [([SUCCESS, &background], 0), ([&background, SUCCESS], 1)] {
+        let told = play(&lines, ended(Some(0), ""), None);
+        assert_eq!(told.done, [done], "the call goes on until the requested turn has ended");
+        let reply = told.outcome.unwrap();
         assert_eq!(reply.text.as_deref(), Some("Hello."));
         assert_eq!(reply.usage.to_string(), "$0.75 in 1 call, 11 tokens in, 8 tokens out");
     }
@@ -188,9 +192,32 @@ fn ends_without_a_result_are_told_apart() {
         // A session that may not be written to its file yet cannot be continued.
         assert_eq!(error.session.is_some(), session);
     }
+    // SIGHUP and SIGTERM, which the program handles.
+    for code in [129, 143] {
+        let error = failure(&[], ended(Some(code), ""));
+        assert!(matches!(*error.kind, AgentErrorKind::Crashed { exit, .. } if exit == Some(code)), "{error:?}");
+    }
     let stopped = Call { stop_reason: Some(AgentErrorKind::Cancelled), ..ended(None, "") };
     let error = failure(&[INIT, TEXT], stopped);
     assert_eq!((*error.kind, error.usage.unpriced_calls), (AgentErrorKind::Cancelled, 1));
+}
+
+/// The line that would have ended a tool or the turn may never be read.
+#[test]
+fn after_a_line_that_was_left_out_no_tool_runs_and_a_turn_can_end() {
+    let tool = json!([{ "type": "tool_use", "id": "1", "name": "Bash", "input": { "command": "make" } }]);
+    let tool =
+        json!({ "type": "assistant", "session_id": SESSION, "message": { "role": "assistant", "content": tool } });
+    let many = vec![0; 100_000];
+    for (line, done) in [
+        (json!({ "many": many, "type": "user" }), vec![]),
+        (json!({ "many": many, "type": "result" }), vec![1]),
+        (json!({ "many": many, "type": "result", "origin": { "kind": "task-notification" } }), vec![]),
+    ] {
+        let told = play(&[&tool.to_string(), &line.to_string()], ended(None, ""), None);
+        assert_eq!((told.is_working, told.done), (false, done));
+        assert!(told.outcome.unwrap_err().to_string().contains("was left out"));
+    }
 }
 
 /// An answer that arrived before the stop took effect is kept.

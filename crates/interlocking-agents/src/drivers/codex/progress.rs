@@ -146,7 +146,10 @@ fn words(mut command: String) -> Vec<String> {
 impl LineProtocol for Progress<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         // A line that is left out is activity, too.
-        let Some(line) = self.lines.take(line) else { return LineOutcome::Progress };
+        let Some(line) = self.lines.take(line) else {
+            self.working.forget();
+            return LineOutcome::Progress;
+        };
         match self.take(line) {
             // The turn is over. The program ends by itself in a moment; otherwise it is stopped.
             Ok(()) if self.end.is_some() => LineOutcome::Done,

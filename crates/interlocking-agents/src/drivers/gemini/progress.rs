@@ -150,7 +150,10 @@ impl<'a> Progress<'a> {
 impl LineProtocol for Progress<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         // A line that is left out is activity, too.
-        let Some(line) = self.lines.take(line) else { return LineOutcome::Progress };
+        let Some(line) = self.lines.take(line) else {
+            self.tools.forget();
+            return LineOutcome::Progress;
+        };
         self.take(line).unwrap_or_else(|kind| {
             self.broken = Some(kind);
             LineOutcome::Stop
