@@ -20,6 +20,31 @@ pub(crate) fn this_program(place: &std::path::Path) -> Command {
     command
 }
 
+/// Any user can mark a process as one that was left by a killed runner.
+#[test]
+fn what_another_user_marked_as_left_keeps_nobody_from_resuming() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt;
+    let place = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // No process has the id 9999999, which this limit names.
+    let marked = ["--locks=1000000000000000000", "sleep", "600"];
+    let mut left = Command::new("prlimit").args(marked).uid(NOBODY - 1).gid(NOBODY - 1).spawn().unwrap();
+    let name = format!("/proc/{}/comm", left.id());
+    while std::fs::read_to_string(&name).unwrap() != "sleep\n" {
+        assert!(left.try_wait().unwrap().is_none());
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let arguments = ["--exact", "killed_runner::what_a_living_runner_has_is_left_alone"];
+    let output = this_program(place.path()).args(arguments).output().unwrap();
+    left.kill().unwrap();
+    left.wait().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
 #[test]
 fn nobody_gets_away_from_another_user() {
     if !rustix::process::geteuid().is_root() {

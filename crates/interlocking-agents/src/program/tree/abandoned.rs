@@ -85,7 +85,7 @@ fn abandoned() -> io::Result<Seen> {
             seen.is_complete = false;
             continue;
         };
-        let by_limit = || Limit::of_process(number).is_some_and(Limit::is_abandoned) && is_of_this_namespace(number);
+        let by_limit = || Limit::of_process(number).is_some_and(Limit::is_abandoned) && may_be_ours(number);
         if number == own {
             continue;
         }
@@ -101,9 +101,35 @@ fn abandoned() -> io::Result<Seen> {
     Ok(seen)
 }
 
-/// Whether a process is in this process's PID namespace: its status then lists a single process id.
-fn is_of_this_namespace(number: i32) -> bool {
-    let Ok(status) = std::fs::read_to_string(format!("/proc/{number}/status")) else { return false };
-    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-    numbers.is_some_and(|numbers| numbers.split_ascii_whitespace().count() == 1)
+/// Whether the limit of a process can be that of one of this user's programs: any user can give any limit to a process.
+fn may_be_ours(number: i32) -> bool {
+    let own = rustix::process::getuid().as_raw();
+    std::fs::read_to_string(format!("/proc/{number}/status")).is_ok_and(|status| tells_of_ours(&status, own))
+}
+
+/// Whether the status of a process tells that it is in this process's PID namespace, where it has a single process id, and that it
+/// belongs to the user `own`, or to the system's user, as which a program of any user may run (`sudo`). The system's user is
+/// concerned with all processes.
+fn tells_of_ours(status: &str, own: u32) -> bool {
+    let numbers = |name| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_default().split_ascii_whitespace()
+    };
+    // The real user. A program of the system's user that another user started, such as `passwd`, keeps that user as its real one.
+    let real = numbers("Uid:").next().and_then(|user| user.parse::<u32>().ok());
+    numbers("NSpid:").count() == 1 && (own == 0 || real == Some(own) || real == Some(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_of_another_user_is_no_concern() {
+        for (own, real, is_ours) in [(1000, 1000, true), (1000, 1001, false), (1000, 0, true), (0, 1001, true)] {
+            let status = |ids: &str| format!("Name:\tUid: 1\nUid:\t{real}\t0\t0\t0\nNSpid:\t{ids}\n");
+            assert_eq!(tells_of_ours(&status("7"), own), is_ours, "{own} {real}");
+            assert!(!tells_of_ours(&status("7\t1"), own), "it is in another namespace");
+        }
+    }
 }
