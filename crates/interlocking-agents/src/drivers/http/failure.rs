@@ -111,7 +111,7 @@ fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap, redactor: &R
         408 => AgentErrorKind::Connection { reason: format!("408: {}", error.message) },
         // The account has no money left, so waiting does not help.
         429 if error.kind == "insufficient_quota" || error.code == "insufficient_quota" => refused(),
-        429 => AgentErrorKind::RateLimited { retry_after: retry_after(headers) },
+        429 => AgentErrorKind::RateLimited { retry_after: retry_after(headers).or(error.retry_delay) },
         500.. => AgentErrorKind::Overloaded,
         300..400 => configuration(format!(
             "the provider answers with a redirect ({}), which is not followed: set `base_url` to where the API is",
@@ -127,7 +127,7 @@ pub(super) fn in_the_stream(body: &Value, redactor: &Redactor) -> Failure {
     let message = || error.message.clone();
     Failure::begun(match (&*error.kind, &*error.code) {
         ("rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED", _) | (_, "rate_limit_exceeded" | "429") => {
-            AgentErrorKind::RateLimited { retry_after: None }
+            AgentErrorKind::RateLimited { retry_after: error.retry_delay }
         }
         ("invalid_request_error" | "INVALID_ARGUMENT", _) if error.is_too_long() => AgentErrorKind::PromptTooLong,
         (
@@ -177,13 +177,18 @@ struct ProviderError {
     kind: String,
     code: String,
     message: String,
+    /// How long to wait, which Google says in the error and not in a header.
+    retry_delay: Option<Duration>,
 }
 
 impl ProviderError {
     fn of(body: &str, redactor: &Redactor) -> Self {
         match json_lines::value(body) {
             Some(value) => Self::of_value(&value, redactor),
-            None => Self { kind: String::new(), code: String::new(), message: shortened(body, redactor) },
+            None => {
+                let message = shortened(body, redactor);
+                Self { kind: String::new(), code: String::new(), message, retry_delay: None }
+            }
         }
     }
 
@@ -201,7 +206,9 @@ impl ProviderError {
             Some(message) => shortened(message, redactor),
             None => shortened(&error.to_string(), redactor),
         };
-        Self { kind, code: text("code"), message }
+        let mut details = error["details"].as_array().into_iter().flatten();
+        let retry_delay = details.find_map(|detail| seconds(detail["retryDelay"].as_str()?));
+        Self { kind, code: text("code"), message, retry_delay }
     }
 
     /// Whether the error is about the length of the prompt. Only OpenAI has a code for that; the others have sentences:
@@ -228,10 +235,43 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
+/// Seconds in Google's notation: `34.5s`.
+fn seconds(text: &str) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.strip_suffix('s')?.parse().ok()?).ok()
+}
+
 fn shortened(text: &str, redactor: &Redactor) -> String {
     let text = redactor.text(text.trim());
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn google_says_in_the_error_how_long_to_wait() {
+        let body = |delay: &str| {
+            let details = serde_json::json!([
+                { "@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [] },
+                { "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay },
+            ]);
+            serde_json::json!({ "error": { "code": 429, "status": "RESOURCE_EXHAUSTED", "details": details } })
+        };
+        let (none, redactor) = (HeaderMap::new(), Redactor::default());
+        let limited =
+            |body: &Value, headers| status_kind(StatusCode::TOO_MANY_REQUESTS, &body.to_string(), headers, &redactor);
+        for (delay, wait) in [("34.5s", Some(34_500)), ("7s", Some(7_000)), ("-1s", None), ("soon", None)] {
+            let expected = AgentErrorKind::RateLimited { retry_after: wait.map(Duration::from_millis) };
+            assert_eq!(limited(&body(delay), &none), expected, "{delay}");
+            assert_eq!(in_the_stream(&body(delay), &redactor).kind, expected, "{delay}");
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", reqwest::header::HeaderValue::from_static("9"));
+        let expected = AgentErrorKind::RateLimited { retry_after: Some(Duration::from_secs(9)) };
+        assert_eq!(limited(&body("7s"), &headers), expected);
     }
 }

@@ -16,7 +16,7 @@
 //! | what the provider does | [`AgentErrorKind`] |
 //! |---|---|
 //! | 401, 402, 403, 404, other 4xx; no quota; the model refuses | `Refused` |
-//! | 429 | `RateLimited`, with `retry-after` |
+//! | 429 | `RateLimited`, with `retry-after` or Google's `retryDelay` |
 //! | 5xx, 529; an error in mid-stream | `Overloaded` |
 //! | 413; a 4xx that says that the prompt is too long; the context is full | `PromptTooLong` |
 //! | no connection, one that breaks, 408 | `Connection` |
