@@ -23,6 +23,11 @@ pub(super) fn choose(script: &Script, used: &[u32], turn: &Turn) -> Result<usize
     })
 }
 
+/// Whether the turn is for agents with this role.
+pub(super) fn is_for(candidate: &ScriptTurn, role: Option<&str>) -> bool {
+    candidate.agent.is_none() || candidate.agent.as_deref() == role
+}
+
 fn unfit(candidate: &ScriptTurn, used: u32, turn: &Turn) -> Vec<Unfit> {
     let mut reasons = Vec::new();
     if let Times::AtMost(times) = candidate.times
@@ -31,7 +36,7 @@ fn unfit(candidate: &ScriptTurn, used: u32, turn: &Turn) -> Vec<Unfit> {
         reasons.push(Unfit::UsedUp { times });
     }
     if let Some(agent) = &candidate.agent
-        && turn.role.as_ref() != Some(agent)
+        && !is_for(candidate, turn.role.as_deref())
     {
         reasons.push(Unfit::OtherAgent { agent: agent.clone() });
     }

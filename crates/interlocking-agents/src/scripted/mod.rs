@@ -193,7 +193,8 @@ impl ScriptedAgent {
     fn begin_turn(&self, turn: &Turn) -> Result<(usize, SessionId, bool), AgentErrorKind> {
         let mut stage = self.stage();
         stage.require(&turn.session)?;
-        let repeated = stage.take_repeated(&turn.session, &turn.prompt);
+        let is_for_role = |index: usize| matching::is_for(&self.script.turns[index], turn.role.as_deref());
+        let repeated = stage.take_repeated(&turn.session, &turn.prompt, is_for_role);
         let index = match repeated {
             Some(played) => played.turn,
             None => matching::choose(&self.script, &stage.used, turn)?,

@@ -64,15 +64,21 @@ impl Stage {
 
     /// The turn that another process played last in its session for the same prompt: that process ended before it used
     /// the answer, and the prompt is now sent again. It is sent in a new session if the caller had not recorded the
-    /// session either.
-    pub(super) fn take_repeated(&mut self, operation: &SessionOp, prompt: &str) -> Option<Played> {
+    /// session either. `fits` says whether a turn of the script, by its index, is for the role that is asked now.
+    pub(super) fn take_repeated(
+        &mut self,
+        operation: &SessionOp,
+        prompt: &str,
+        fits: impl Fn(usize) -> bool,
+    ) -> Option<Played> {
         let is_last = |session: &SessionId| {
             self.histories.get(session).and_then(|history| history.last()).is_some_and(|last| last.prompt == prompt)
         };
         let session = match operation {
             SessionOp::ContinueFrom(session) => Some(session).filter(|session| is_last(session)),
             SessionOp::StartFresh(_) | SessionOp::ForkFrom { .. } => {
-                self.recalled.keys().filter(|session| is_last(session)).min()
+                let recalled = self.recalled.iter().filter(|(session, played)| is_last(session) && fits(played.turn));
+                recalled.map(|(session, _)| session).min()
             }
         };
         let session = session.cloned()?;

@@ -1,4 +1,4 @@
-use interlocking_agents::{Script, ScriptedAgent, scripted::MemoryError};
+use interlocking_agents::{Script, ScriptedAgent, Turn, scripted::MemoryError};
 
 use crate::common::{fork, fresh, go_on, id, run};
 
@@ -78,6 +78,20 @@ async fn what_another_process_asked_last_can_be_asked_again_in_a_fresh_session()
     let reply = run(&again, fresh("one")).await.unwrap();
     assert_eq!((reply.text.as_deref(), reply.session), (Some("first"), id("write-2")));
     assert!(run(&again, fresh("one")).await.is_err(), "it is asked for the second time here");
+}
+
+/// Two roles are asked the same, and the process ends after one of them has answered.
+#[tokio::test(start_paused = true)]
+async fn what_one_role_was_asked_last_is_not_answered_to_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("memory.json");
+    let script = "[[turn]]\nagent = \"critic\"\ntext = \"no\"\n[[turn]]\nagent = \"writer\"\ntext = \"yes\"\n";
+    let asked = |role: &str| Turn { role: Some(role.to_owned()), ..fresh("one") };
+    run(&agent(script, &file).unwrap(), asked("critic")).await.unwrap();
+    let again = agent(script, &file).unwrap();
+    for (role, text) in [("writer", "yes"), ("critic", "no")] {
+        assert_eq!(run(&again, asked(role)).await.unwrap().text.as_deref(), Some(text), "{role}");
+    }
 }
 
 #[test]
