@@ -47,7 +47,7 @@ pub(crate) fn probe() -> Support {
         explanations.push("the kernel has no Landlock, or it is off".to_owned());
     } else if let Some(cause) = try_out(|| {
         let enforcement =
-            Enforcement { rules: Some(rules_for(&[], &known)?), system_calls: None, without_privileges: false };
+            Enforcement { rules: Some(forbidding(&known)?.0), system_calls: None, without_privileges: false };
         enforcement.confine_this_thread().map_err(|error| error.to_string())
     }) {
         explanations.push(format!("the kernel has Landlock, but does not take rules here: {cause}"));
@@ -93,17 +93,23 @@ impl Enforcement {
         let by_landlock =
             |protection: &Protection| !matches!(protection, Protection::SystemCalls | Protection::Privileges);
         let rules = if enforced.iter().any(by_landlock) {
-            let mut opened = Vec::new();
+            let (mut rules, handled) = forbidding(enforced).map_err(refused)?;
             if enforced.contains(&Protection::Files) {
+                // One after the other, as there can be more grants than a process may have open files.
                 for grant in grants {
-                    opened.extend(open(grant)?);
+                    if let Some(Opened { file, rights }) = open(grant)?
+                        && !(rights & handled).is_empty()
+                    {
+                        let rule = PathBeneath::new(file, rights & handled);
+                        rules = rules.add_rule(rule).map_err(|error| refused(causes(&error)))?;
+                    }
                     let is_writing = grant.access == Access::Write && enforced.contains(&Protection::Privileges);
                     if let Some(cause) = is_writing.then(|| privileges::needed_to_write(&grant.path)).flatten() {
                         return Err(PrepareError::Path { path: grant.path.clone(), cause });
                     }
                 }
             }
-            Some(rules_for(&opened, enforced).map_err(refused)?)
+            Some(rules)
         } else {
             None
         };
@@ -162,9 +168,9 @@ fn rights(access: Access) -> BitFlags<AccessFs> {
     }
 }
 
-/// Builds rules that forbid everything that `enforced` covers, except for what is granted.
-fn rules_for(grants: &[Opened], enforced: &BTreeSet<Protection>) -> Result<RulesetCreated, String> {
-    let build = || -> Result<RulesetCreated, RulesetError> {
+/// Rules that forbid everything that `enforced` covers, and the accesses to files that they can permit again.
+fn forbidding(enforced: &BTreeSet<Protection>) -> Result<(RulesetCreated, BitFlags<AccessFs>), String> {
+    let build = || -> Result<_, RulesetError> {
         // The kernel is known to support all of `enforced`, so a refusal is an error.
         let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let mut handled = BitFlags::EMPTY;
@@ -197,14 +203,7 @@ fn rules_for(grants: &[Opened], enforced: &BTreeSet<Protection>) -> Result<Rules
         if enforced.contains(&Protection::Signals) {
             ruleset = ruleset.scope(Scope::Signal)?;
         }
-        let mut rules = ruleset.create()?;
-        for grant in grants {
-            let rights = grant.rights & handled;
-            if !rights.is_empty() {
-                rules = rules.add_rule(PathBeneath::new(&grant.file, rights))?;
-            }
-        }
-        Ok(rules)
+        Ok((ruleset.create()?, handled))
     };
     build().map_err(|error| causes(&error))
 }

@@ -183,6 +183,27 @@ fn what_may_only_be_read_is_not_changed_by_a_descriptor() {
     }
 }
 
+/// A project decides how many files it has, so a sandbox for some of them needs no open file for each.
+#[test]
+fn more_paths_are_granted_than_files_may_be_open() {
+    const NAME: &str = "tools::more_paths_are_granted_than_files_may_be_open";
+    const INSIDE: &str = "INTERLOCKING_FEW_OPEN_FILES";
+    if std::env::var_os(INSIDE).is_none() {
+        let again = format!("ulimit -n 100 && exec \"$0\" --exact {NAME}");
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &again]).arg(std::env::current_exe().unwrap()).env(INSIDE, "1");
+        return assert!(limited.status().unwrap().success());
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let files: Vec<_> = (0..200).map(|number| directory.path().join(number.to_string())).collect();
+    let place = directory.path().join("place");
+    std::fs::create_dir(&place).unwrap();
+    files.iter().for_each(|file| std::fs::write(file, "granted\n").unwrap());
+    let confinement = files.iter().fold(Sandbox::for_place(&place), Sandbox::read).prepare().unwrap();
+    let output = confinement.enter(|| Command::new("cat").arg(&files[0]).arg(&files[199]).output()).unwrap().unwrap();
+    assert_eq!(text(&output.stdout), "granted\ngranted\n");
+}
+
 /// The presets grant no whole home directory.
 #[test]
 fn nothing_of_a_home_directory_is_granted_as_a_whole() {
