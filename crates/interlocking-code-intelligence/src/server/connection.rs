@@ -9,6 +9,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// The longest message, in bytes.
@@ -49,12 +50,17 @@ struct Outgoing {
 }
 
 impl Connection {
-    pub(super) fn new(program: String, timeout: Duration, running: Running) -> Self {
+    /// `temporary` is the server's temporary directory, which is removed when the server has ended.
+    pub(super) fn new(program: String, timeout: Duration, running: Running, temporary: TempDir) -> Self {
         let (outgoing, requests) = mpsc::unbounded_channel();
         let (told, readiness) = watch::channel(Readiness::Busy);
         let ended = Arc::new(Mutex::new(None));
         let actor = Actor { running, frame: Frame::default(), requests, waiting: HashMap::new(), told };
-        tokio::spawn(actor.run(ended.clone()));
+        let ending = ended.clone();
+        tokio::spawn(async move {
+            actor.run(ending).await;
+            drop(temporary);
+        });
         Self { program, timeout, next_id: AtomicU64::new(1), outgoing, readiness, ended }
     }
 
@@ -140,7 +146,11 @@ impl Actor {
                 },
                 request = requests.recv() => match request {
                     Some(request) => self.send(request),
-                    None => return,
+                    None => {
+                        // Fails if the system cannot wait for it, of which nobody could be told.
+                        let _ = self.running.stop(&StopTimeouts::AT_ONCE).await;
+                        return;
+                    }
                 },
             };
             if let Err(over) = done {

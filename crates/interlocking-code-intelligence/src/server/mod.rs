@@ -23,18 +23,16 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tempfile::TempDir;
 use tokio::sync::Mutex;
 
-/// A language server that has read a project. When this is dropped, the server ends with every process that it started.
+/// A language server that has read a project. When this is dropped, the server ends with every process that it started, and then
+/// its temporary directory is removed.
 #[derive(Debug)]
 pub struct LanguageServer {
     provider: Provider,
     language: Language,
     connection: Connection,
     documents: Mutex<Documents>,
-    /// The server's temporary directory, removed with this value.
-    _temporary: TempDir,
 }
 
 impl LanguageServer {
@@ -69,7 +67,7 @@ impl LanguageServer {
         };
         let invocation = program.checked(invocation).await?;
         let running = invocation.start().await.map_err(|error| not_started(error.to_string()))?;
-        let connection = Connection::new(program.name.to_owned(), program.request_timeout, running);
+        let connection = Connection::new(program.name.to_owned(), program.request_timeout, running, temporary);
         let started = tokio::time::timeout(program.start_timeout, initialize(&connection, &program, &root)).await;
         let (initialized, unread) = match started {
             Ok(initialized) => initialized.map_err(|error| not_started(error.to_string()))?,
@@ -89,7 +87,6 @@ impl LanguageServer {
             language: program.language,
             connection,
             documents: Mutex::new(Documents::new(root, program.language_id, is_utf8)),
-            _temporary: temporary,
         })
     }
 

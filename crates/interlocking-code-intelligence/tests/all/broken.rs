@@ -148,6 +148,30 @@ async fn a_server_that_goes_wrong_later_is_told_of() {
     assert_eq!(error.to_string(), "Pyright refused textDocument/documentSymbol: not now");
 }
 
+/// A server that is still writing when it is no longer needed leaves no temporary directory behind.
+#[tokio::test]
+async fn the_temporary_directory_goes_after_the_server() {
+    let (project, programs) = (stack(), tempfile::tempdir().unwrap());
+    let busy = r#"echo "$TMPDIR" > at; n=0; while :; do : > "$TMPDIR/$n"; n=$((n + 1)); done"#;
+    let code = start(&project, &script(&programs, &answering(r#"{"capabilities":{}}"#, busy))).await.unwrap();
+    let temporary = loop {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let said = std::fs::read_to_string(project.path().join("at")).unwrap_or_default();
+        let temporary = PathBuf::from(said.trim_end());
+        if temporary.join("2000").exists() {
+            break temporary;
+        }
+    };
+    drop(code);
+    assert!(temporary.exists(), "the server has not been stopped yet");
+    let gone = async {
+        while temporary.exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap();
+}
+
 /// A server is asked once for the symbols of a text, and again if it says that files have changed while it was answering. This one
 /// says so at first, and numbers its answers.
 #[tokio::test(flavor = "multi_thread")]
