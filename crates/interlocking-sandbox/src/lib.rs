@@ -50,6 +50,8 @@ mod protection;
 
 mod grant;
 mod presets;
+mod included;
+mod git_settings;
 mod secrets;
 
 mod links;

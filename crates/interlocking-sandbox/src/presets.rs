@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::{
+    git_settings::GitFiles,
     grant::{Access, Grant},
     secrets::{Format, Settings},
 };
@@ -136,12 +137,12 @@ pub(crate) fn cargo_above(place: &Path) -> (Vec<Grant>, Vec<Settings>) {
     (paths.map(|path| Grant::optional(path, Access::Read)).collect(), settings)
 }
 
-/// The user's git configuration, ignore rules and attributes. Files in which git keeps credentials are not granted.
+/// The user's git configuration, ignore rules and attributes, with the files that the configuration names. Files in which git keeps
+/// credentials are not granted.
 pub(crate) fn git(home: &Path) -> (Vec<Grant>, Vec<Settings>) {
-    let settings = [".gitconfig", ".config/git/config"].map(|file| Settings::new(home.join(file), Format::Git));
-    let rules = [".config/git/ignore", ".config/git/attributes"].map(|file| home.join(file));
-    let paths = settings.iter().map(|settings| settings.path.clone()).chain(rules);
-    (paths.map(|path| Grant::optional(path, Access::Read)).collect(), settings.into())
+    let GitFiles { settings, rules } = GitFiles::of(home);
+    let grants = settings.iter().chain(&rules).map(|path| Grant::optional(path, Access::Read)).collect();
+    (grants, settings.into_iter().map(|path| Settings::new(path, Format::Git)).collect())
 }
 
 #[cfg(all(test, unix))]

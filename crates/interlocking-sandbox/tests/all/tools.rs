@@ -17,6 +17,35 @@ fn git_commits_in_a_clone() {
     assert!(output.status.success());
 }
 
+/// EVO-06: and also if the user's configuration names further files.
+#[test]
+fn git_works_with_a_configuration_in_several_files() {
+    const NAME: &str = "tools::git_works_with_a_configuration_in_several_files";
+    const INSIDE: &str = "INTERLOCKING_HOME_WITH_GIT_CONFIGURATION";
+    if std::env::var_os(INSIDE).is_none() {
+        let home = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(home.path().join(name), text).unwrap();
+        write(".gitconfig", "[include]\n\tpath = .gitconfig.local\n[core]\n\texcludesFile = ~/.ignored\n");
+        write(
+            ".gitconfig.local",
+            "[core]\n\tattributesFile = ~/.attributes\n[user]\n\tname = A\n\temail = a@example.org\n",
+        );
+        write(".ignored", "*.ignored\n");
+        write(".attributes", "*.txt text\n");
+        let mut again = Command::new(std::env::current_exe().unwrap());
+        again.args(["--exact", NAME]).env("HOME", home.path()).env(INSIDE, "1");
+        again.env_remove("GIT_CONFIG_GLOBAL").env_remove("XDG_CONFIG_HOME");
+        return assert!(again.status().unwrap().success());
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let confinement = Sandbox::for_place(directory.path()).git().prepare().unwrap();
+    let script = "git init -q && touch a.txt b.ignored && git add . && git commit -qm work && git ls-files && git check-attr text a.txt";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).current_dir(directory.path());
+    let output = confinement.enter(|| shell.output()).unwrap().unwrap();
+    assert_eq!(text(&output.stdout), "a.txt\na.txt: text: set\n", "{}", text(&output.stderr));
+}
+
 #[test]
 fn cargo_builds_and_runs_a_crate() {
     let directory = tempfile::tempdir().unwrap();
