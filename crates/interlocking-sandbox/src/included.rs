@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// How deep includes are followed: as deep as git follows them.
 const DEEPEST: usize = 10;
 
-/// The most files that are found.
+/// The most included files that are found.
 const MOST: usize = 100;
 
 /// The most bytes of a file that are read: 1 MiB.
@@ -18,6 +18,7 @@ const LARGEST: u64 = 1 << 20;
 /// These files and all that they include, directly or through others. `included` returns the paths that a file with this text names.
 /// They need not exist.
 pub(crate) fn with_included(files: Vec<PathBuf>, included: impl Fn(&Path, &str) -> Vec<PathBuf>) -> Vec<PathBuf> {
+    let most = files.len() + MOST;
     let (mut found, mut read) = (files, 0);
     for _ in 0..DEEPEST {
         let unread = found[read..].to_vec();
@@ -25,7 +26,7 @@ pub(crate) fn with_included(files: Vec<PathBuf>, included: impl Fn(&Path, &str) 
         for file in unread {
             let named = text_of(&file).map(|text| included(&file, &text)).unwrap_or_default();
             for path in named {
-                if found.len() < MOST && !found.contains(&path) {
+                if found.len() < most && !found.contains(&path) {
                     found.push(path);
                 }
             }
@@ -58,6 +59,6 @@ mod tests {
         assert_eq!(found.last(), Some(&at("10")));
         let many: String = (0..1000).map(|number| format!("of many {number}\n")).collect();
         std::fs::write(at("0"), many).unwrap();
-        assert_eq!(with_included(vec![at("0")], included).len(), MOST);
+        assert_eq!(with_included(vec![at("0")], included).len(), 1 + MOST);
     }
 }

@@ -25,6 +25,7 @@
 //! | what | where |
 //! |---|---|
 //! | accessible paths, and presets for tools | [`Sandbox`], [`Grant`] |
+//! | the files that decide how cargo builds | [`CargoFiles`] |
 //! | the network | [`Network`] |
 //! | what a system can enforce; going on without a protection | [`Support`], [`Protection`], [`Sandbox::missing_on`], [`Sandbox::accept_without`] |
 //! | running something confined | [`Confinement::enter`] |
@@ -51,6 +52,7 @@ mod protection;
 mod grant;
 mod presets;
 mod included;
+mod cargo_files;
 mod git_settings;
 mod secrets;
 
@@ -71,6 +73,7 @@ pub mod deletion;
 pub mod deletion;
 pub mod regular_file;
 
+pub use cargo_files::CargoFiles;
 pub use confinement::Confinement;
 pub use enter_error::EnterError;
 pub use grant::{Access, Grant};

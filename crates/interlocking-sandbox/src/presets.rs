@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::{
+    cargo_files::CargoFiles,
     git_settings::GitFiles,
     grant::{Access, Grant},
     secrets::{Format, Settings},
@@ -112,29 +113,19 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path).map(|directory| directory.join(program)).find(|found| found.is_file())
 }
 
-/// The installed cargo and rustup, fetched dependencies and cargo's settings. The files with credentials are not granted. The
-/// returned settings must be checked for secrets.
-pub(crate) fn cargo(cargo_home: &Path, rustup_home: &Path) -> (Vec<Grant>, Vec<Settings>) {
-    let mut grants =
-        vec![Grant::optional(rustup_home, Access::Execute), Grant::optional(cargo_home.join("bin"), Access::Execute)];
-    for readable in ["registry", "git", "env"] {
-        grants.push(Grant::optional(cargo_home.join(readable), Access::Read));
-    }
-    let settings = ["config.toml", "config"].map(|file| Settings::new(cargo_home.join(file), Format::Cargo));
-    grants.extend(settings.iter().map(|settings| Grant::optional(&settings.path, Access::Read)));
-    (grants, settings.into())
+/// The installed cargo and rustup, and fetched dependencies. The files with credentials are not granted.
+pub(crate) fn cargo(cargo_home: &Path, rustup_home: &Path) -> Vec<Grant> {
+    let executable =
+        [rustup_home.to_owned(), cargo_home.join("bin")].map(|path| Grant::optional(path, Access::Execute));
+    let readable = ["registry", "git", "env"].map(|name| Grant::optional(cargo_home.join(name), Access::Read));
+    executable.into_iter().chain(readable).collect()
 }
 
-/// The files that cargo and rustup read in every directory above the working directory: settings, workspace and toolchain.
-pub(crate) fn cargo_above(place: &Path) -> (Vec<Grant>, Vec<Settings>) {
-    let in_each = |names: &'static [&'static str]| {
-        place.ancestors().skip(1).flat_map(move |above| names.iter().map(move |name| above.join(name)))
-    };
-    let settings: Vec<_> =
-        in_each(&[".cargo/config.toml", ".cargo/config"]).map(|path| Settings::new(path, Format::Cargo)).collect();
-    let others = in_each(&["Cargo.toml", "rust-toolchain.toml", "rust-toolchain"]);
-    let paths = settings.iter().map(|settings| settings.path.clone()).chain(others);
-    (paths.map(|path| Grant::optional(path, Access::Read)).collect(), settings)
+/// The files that decide how cargo builds. The returned settings must be checked for secrets.
+pub(crate) fn cargo_files(files: CargoFiles) -> (Vec<Grant>, Vec<Settings>) {
+    let CargoFiles { settings, others } = files;
+    let grants = settings.iter().chain(&others).map(|path| Grant::optional(path, Access::Read)).collect();
+    (grants, settings.into_iter().map(|path| Settings::new(path, Format::Cargo)).collect())
 }
 
 /// The user's git configuration, ignore rules and attributes, with the files that the configuration names. Files in which git keeps

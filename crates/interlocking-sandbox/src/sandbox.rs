@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::{
+    cargo_files::{CargoFiles, cargo_home, rustup_home},
     confinement::Confinement,
     enforcement::Enforcement,
     exceptions::Exceptions,
@@ -99,20 +100,15 @@ impl Sandbox {
 
     /// Grants running the installed cargo and rustc, and reading dependencies that were fetched before. New dependencies cannot
     /// be fetched, and credentials cannot be read. Builds go below the place, or to `CARGO_TARGET_DIR` if that is granted. The
-    /// files above the place that cargo reads for its settings, its workspace and its toolchain can be read. If cargo's settings
-    /// contain a secret, [`Sandbox::prepare`] fails and names it.
+    /// files above the place that cargo reads for its settings, its workspace and its toolchain can be read, with those that the
+    /// settings include. If cargo's settings contain a secret, [`Sandbox::prepare`] fails and names it.
     #[must_use]
     pub fn cargo(mut self) -> Self {
-        let home = |variable: &str, directory: &str| match std::env::var_os(variable) {
-            Some(path) => Some(PathBuf::from(path)),
-            None => std::env::home_dir().map(|home| home.join(directory)),
-        };
-        if let (Some(cargo), Some(rustup)) = (home("CARGO_HOME", ".cargo"), home("RUSTUP_HOME", ".rustup")) {
-            let (grants, settings) = presets::cargo(&cargo, &rustup);
-            self.grants.extend(grants);
-            self.settings.extend(settings);
+        if let (Some(cargo), Some(rustup)) = (cargo_home(), rustup_home()) {
+            self.grants.extend(presets::cargo(&cargo, &rustup));
         }
-        let (grants, settings) = presets::cargo_above(&resolved(&self.place));
+        let place = resolved(&self.place);
+        let (grants, settings) = presets::cargo_files(CargoFiles::of(place.parent().unwrap_or(&place)));
         self.grants.extend(grants);
         self.settings.extend(settings);
         self
@@ -335,7 +331,8 @@ mod tests {
         let (directory, mut sandbox) = sandbox();
         let settings = directory.path().join("config.toml");
         std::fs::write(&settings, "[registries.work]\ntoken = 'never shown'\n").unwrap();
-        let (grants, screened) = presets::cargo(directory.path(), directory.path());
+        let home = Some(directory.path());
+        let (grants, screened) = presets::cargo_files(CargoFiles::with_homes(Path::new("/"), home, home));
         assert!(grants.iter().any(|grant| grant.path == settings));
         assert!(!grants.iter().any(|grant| grant.path == directory.path().join("credentials.toml")));
         sandbox.settings.extend(screened);

@@ -1,17 +1,14 @@
 //! The files outside a checkout that decide how it is built.
 //!
 //! Cargo reads settings and looks for a workspace in every directory above its working directory. Rustup looks for a toolchain
-//! there. Both have settings in the home directory. An agent that is not confined can write some of these files. So their
-//! contents are recorded once, and a command runs only if they are unchanged.
+//! there. Both have settings in the home directory, and cargo's can include further files. An agent that is not confined can write
+//! some of these files. So their contents are recorded once, and a command runs only if they are unchanged.
 
+use interlocking_sandbox::CargoFiles;
 use interlocking_sandbox::regular_file::{self, Links};
 use std::collections::BTreeMap;
-use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// The files that cargo and rustup read in every directory above.
-const ABOVE: [&str; 5] = [".cargo/config", ".cargo/config.toml", "Cargo.toml", "rust-toolchain", "rust-toolchain.toml"];
 
 /// The most bytes of a file that are compared: more than any such file has.
 const LONGEST: u64 = 1024 * 1024;
@@ -34,14 +31,8 @@ enum Contents {
 impl BuildSettings {
     /// Records the files that affect builds in `directory` and below.
     pub(super) fn of(directory: &Path) -> Self {
-        let above = directory.ancestors().flat_map(|above| ABOVE.iter().map(move |name| above.join(name)));
-        let home = |variable: &str, name: &str| {
-            env::var_os(variable).map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(name)))
-        };
-        let cargo = home("CARGO_HOME", ".cargo").into_iter();
-        let at_home = cargo.flat_map(|cargo| ["config", "config.toml"].map(|name| cargo.join(name)));
-        let rustup = home("RUSTUP_HOME", ".rustup").map(|rustup| rustup.join("settings.toml"));
-        let noted = above.chain(at_home).chain(rustup).map(|path| {
+        let CargoFiles { settings, others } = CargoFiles::of(directory);
+        let noted = settings.into_iter().chain(others).map(|path| {
             let contents = Contents::of(&path);
             (path, contents)
         });
@@ -95,7 +86,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let checkout = directory.path().join("run/verdicts/1");
         fs::create_dir_all(&checkout).unwrap();
-        for name in ABOVE {
+        let included = ".cargo/included.toml";
+        fs::create_dir_all(directory.path().join(".cargo")).unwrap();
+        let settings = format!("include = [{:?}]\n", directory.path().join("run").join(included));
+        fs::write(directory.path().join(".cargo/config.toml"), settings).unwrap();
+        for name in
+            [".cargo/config", ".cargo/config.toml", "Cargo.toml", "rust-toolchain", "rust-toolchain.toml", included]
+        {
             let planted = directory.path().join("run").join(name);
             fs::create_dir_all(planted.parent().unwrap()).unwrap();
             let before = BuildSettings::of(&checkout);

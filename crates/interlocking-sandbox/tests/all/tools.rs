@@ -58,7 +58,8 @@ fn cargo_builds_and_runs_a_crate() {
     std::fs::write(place.join("build.rs"), "fn main() { println!(\"cargo:rerun-if-changed=build.rs\"); }\n").unwrap();
     // Cargo reads these files above the place, and fails if it cannot.
     std::fs::create_dir(directory.path().join(".cargo")).unwrap();
-    std::fs::write(directory.path().join(".cargo/config.toml"), "[profile.dev]\ndebug = 0\n").unwrap();
+    std::fs::write(directory.path().join(".cargo/config.toml"), "include = [\"included.toml\"]\n").unwrap();
+    std::fs::write(directory.path().join(".cargo/included.toml"), "[profile.dev]\ndebug = 0\n").unwrap();
     std::fs::write(directory.path().join("Cargo.toml"), "[workspace]\nexclude = [\"place\"]\n").unwrap();
     let sandbox = Sandbox::for_place(&place)
         .temporary_directory(&temporary)
