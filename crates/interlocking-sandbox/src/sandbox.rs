@@ -37,8 +37,16 @@ impl Sandbox {
     /// the system. Nothing else is accessible. Use the other methods to grant a directory for temporary files, tools and other
     /// paths.
     pub fn for_place(place: impl Into<PathBuf>) -> Self {
-        let place = place.into();
-        let mut grants = vec![Grant::required(&place, Access::Write)];
+        Self::with_access(place.into(), Access::Write)
+    }
+
+    /// A sandbox as by [`Sandbox::for_place`], but the program cannot write to the place.
+    pub fn for_reading(place: impl Into<PathBuf>) -> Self {
+        Self::with_access(place.into(), Access::Read)
+    }
+
+    fn with_access(place: PathBuf, access: Access) -> Self {
+        let mut grants = vec![Grant::required(&place, access)];
         grants.extend(presets::system());
         Self {
             place,

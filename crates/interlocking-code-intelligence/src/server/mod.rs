@@ -48,14 +48,13 @@ impl LanguageServer {
         let temporary = tempfile::tempdir().map_err(|error| not_started(error.to_string()))?;
         let environment = environment();
         let found = program.find(&environment)?;
-        let sandbox = Sandbox::for_place(&root)
+        let sandbox = Sandbox::for_reading(&root)
             .temporary_directory(temporary.path())
             .tool_chain_of(&found)
             .tool_chain_of("node")
             .cargo()
             .git()
             .inotify()
-            .accept_foreign_links()
             .network(Network::Denied);
         let invocation = Invocation {
             arguments: program.arguments.clone(),
@@ -171,13 +170,16 @@ impl CodeIntelligence for LanguageServer {
 }
 
 /// The environment of a server: the variables that its tools need, and no secret of the caller. Cargo may not use the network,
-/// and the user's compiler wrapper is not used.
+/// and uses neither the user's compiler wrapper nor a compiler that the project's settings name.
 fn environment() -> Environment {
     let passed = ["PATH", "HOME", "LANG", "LC_ALL", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
     let passed = passed.into_iter().fold(Environment::empty(), Environment::inherit);
+    // By its path, as cargo's settings can also set `PATH` for the compiler.
+    let compiler = passed.find("rustc").unwrap_or_else(|| "rustc".into());
     passed
         .set("CARGO_NET_OFFLINE", "true")
         .set("CARGO_TERM_COLOR", "never")
+        .set("RUSTC", compiler)
         // For cargo, an empty variable means no wrapper, whatever a configuration file names. Cargo then does not cache what it
         // queries from the compiler. That matters for repeated builds (`interlocking-toolchain` sets a wrapper), but not for a
         // server that reads a project once.

@@ -71,23 +71,45 @@ async fn files_that_change_are_seen() {
     assert_eq!(outside.to_string(), "../secret.rs leads out of the project: give a path within it");
 }
 
-/// An agent's build script, its procedural macros and its compiler wrapper are not run, and their effects are impossible.
+/// An agent's build script and its procedural macros are not run, nor are programs that its settings name, and the server answers.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_the_project_is_run() {
-    let (project, outside) = (stack(), tempfile::tempdir().unwrap());
-    let marks: Vec<PathBuf> = ["build", "wrapper", "macro"].map(|name| outside.path().join(name)).to_vec();
-    let touch = |path: &Path| format!("std::fs::write({:?}, \"\").unwrap();", path.to_str().unwrap());
-    write(&project, "build.rs", &format!("fn main() {{ {} }}", touch(&marks[0])));
-    let wrapper = project.path().join("wrapper.sh");
-    write(&project, "wrapper.sh", &format!("#!/bin/sh\ntouch {}\nexec \"$@\"\n", marks[1].display()));
-    std::fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let configuration = format!("[build]\nrustc-wrapper = {:?}\n", wrapper.to_str().unwrap());
+    let project = stack();
+    let at = |name: &str| project.path().join(name);
+    // Each program would leave a mark in the server's temporary directory, where it could write.
+    let marked = format!("ran-{}-", project.path().file_name().unwrap().display());
+    let touch = |name: &str| format!("std::fs::write(std::env::temp_dir().join(\"{marked}{name}\"), \"\").unwrap();");
+    write(&project, "build.rs", &format!("fn main() {{ {} }}", touch("build")));
+    let programs = ["rustc", "wrapper", "workspace-wrapper", "rustdoc", "runner", "linker", "credentials", "analyzer"];
+    for name in programs {
+        write(&project, name, &format!("#!/bin/sh\ntouch \"$TMPDIR/{marked}{name}\"\nexec \"$@\"\n"));
+        std::fs::set_permissions(at(name), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let configuration = format!(
+        "[build]\nrustc = {:?}\nrustc-wrapper = {:?}\nrustc-workspace-wrapper = {:?}\nrustdoc = {:?}\n\
+         [target.'cfg(all())']\nrunner = {:?}\nlinker = {:?}\n[registry]\nglobal-credential-providers = [{:?}]\n\
+         [env]\nPATH = {{ value = {:?}, force = true }}\n",
+        at("rustc"),
+        at("wrapper"),
+        at("workspace-wrapper"),
+        at("rustdoc"),
+        at("runner"),
+        at("linker"),
+        at("credentials"),
+        std::env::join_paths([project.path(), Path::new("/usr/bin"), Path::new("/bin")]).unwrap(),
+    );
     write(&project, ".cargo/config.toml", &configuration);
+    let settings = format!(
+        "[cargo]\nsysroot = {:?}\nbuildScripts = {{ enable = true, overrideCommand = [{:?}] }}\n[procMacro]\nenable = true\n",
+        project.path(),
+        at("analyzer")
+    );
+    write(&project, "rust-analyzer.toml", &settings);
     let manifest = "[package]\nname = \"hostile\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[lib]\nproc-macro = true\n[workspace]\n";
     write(&project, "hostile/Cargo.toml", manifest);
     let derive = format!(
         "#[proc_macro_derive(H)]\npub fn h(_: proc_macro::TokenStream) -> proc_macro::TokenStream {{ {} Default::default() }}",
-        touch(&marks[2])
+        touch("macro")
     );
     write(&project, "hostile/src/lib.rs", &format!("extern crate proc_macro;\n{derive}"));
     let own = std::fs::read_to_string(project.path().join("Cargo.toml")).unwrap();
@@ -97,7 +119,10 @@ async fn nothing_of_the_project_is_run() {
     assert_eq!(calls(&code, "tests/properties.rs", "prop_twice").await, ["twice@29"]);
     symbol(&code, "src/lib.rs", "Derived").await;
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert!(marks.iter().all(|mark| !mark.exists()), "{marks:?}");
+    let directories = std::fs::read_dir(std::env::temp_dir()).unwrap();
+    let within = directories.filter_map(|directory| std::fs::read_dir(directory.ok()?.path()).ok()).flatten();
+    let names = within.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    assert_eq!(names.filter(|name| name.starts_with(&marked)).collect::<Vec<_>>(), Vec::<String>::new());
 }
 
 /// A file of the project names a toolchain inside the project.

@@ -105,6 +105,21 @@ async fn a_command_of_an_asynchronous_runtime_is_started_inside() {
     assert_eq!(text(&output.stdout), "inside\n");
 }
 
+#[test]
+fn a_place_that_is_only_read_is_neither_written_nor_run() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("file"), "read\n").unwrap();
+    std::os::unix::fs::symlink("/bin/echo", place.path().join("link")).unwrap();
+    std::fs::copy("/bin/echo", place.path().join("program")).unwrap();
+    let confinement = Sandbox::for_reading(place.path()).prepare().unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "cat file; ./link run; ./program run; echo x > file; echo x > new; rm file"]).current_dir(&place);
+    let output = confinement.enter(|| shell.output()).unwrap().unwrap();
+    assert_eq!(text(&output.stdout), "read\nrun\n");
+    assert_eq!(std::fs::read_to_string(place.path().join("file")).unwrap(), "read\n");
+    assert!(!place.path().join("new").exists());
+}
+
 /// With the network left alone, TCP works, but unix sockets, which reach the services of the machine, do not.
 #[test]
 fn the_network_left_alone_is_without_unix_sockets() {
