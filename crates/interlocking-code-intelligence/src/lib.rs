@@ -26,12 +26,13 @@
 //!
 //! # What the files may do
 //!
-//! An agent may have written the project's files. The sandbox of a server allows reading the project, running the language's tools
-//! but no program in the project, and writing to a temporary directory, without the network. [`ServerProgram::rust_analyzer`] runs
-//! no build scripts, no procedural macros, and no toolchain, compiler or wrapper that the project names. Cargo still reads the
-//! project's settings, and these can make the compiler load a library of the project, by a variable in `[env]` or a compiler flag:
-//! it could do no more than the server, but it could falsify answers. This crate reads a file outside of that sandbox only if it is
-//! a regular file, of limited size, and reached through no link below the project's directory.
+//! An agent may have written the project's files. The sandbox of a server allows reading the project, running the
+//! language's tools but no program in the project, and writing to a temporary directory, without the network.
+//! [`ServerProgram::rust_analyzer`] runs no build scripts, no procedural macros, and no toolchain, compiler or wrapper
+//! that the project names. Cargo still reads the project's settings, and these can make the compiler load a library of
+//! the project, by a variable in `[env]` or a compiler flag: it could do no more than the server, but it could falsify
+//! answers. This crate reads a file outside of that sandbox only if it is a regular file, of limited size, and reached
+//! through no link below the project's directory.
 
 mod intelligence;
 mod error;

@@ -19,7 +19,8 @@ pub struct CargoFiles {
 }
 
 impl CargoFiles {
-    /// The files for builds in `directory` or below it, for this user. Includes are followed as far as the settings can be read.
+    /// The files for builds in `directory` or below it, for this user. Includes are followed as far as the settings can
+    /// be read.
     pub fn of(directory: &Path) -> Self {
         Self::with_homes(directory, cargo_home().as_deref(), rustup_home().as_deref())
     }

@@ -13,8 +13,8 @@ pub(crate) struct GitFiles {
 }
 
 impl GitFiles {
-    /// The files of the user with this home directory, whether or not they exist, and those that they or the system's configuration
-    /// name, as far as these are regular files.
+    /// The files of the user with this home directory, whether or not they exist, and those that they or the system's
+    /// configuration name, as far as these are regular files.
     pub(crate) fn of(home: &Path) -> Self {
         let usual: Vec<_> = [".gitconfig", ".config/git/config"].map(|file| home.join(file)).into();
         let mut rules: Vec<_> = [".config/git/ignore", ".config/git/attributes"].map(|file| home.join(file)).into();
@@ -50,7 +50,8 @@ fn resolved(value: &str, directory: &Path, home: &Path) -> Option<PathBuf> {
     }
 }
 
-/// The settings of a configuration file in their order: `section.key` in lower case, without a subsection, and the value.
+/// The settings of a configuration file in their order: `section.key` in lower case, without a subsection, and the
+/// value.
 fn settings(text: &str) -> Vec<(String, String)> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let (mut rest, mut section, mut found) = (&text[..], String::new(), Vec::new());

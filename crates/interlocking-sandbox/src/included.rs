@@ -1,7 +1,7 @@
 //! Finds the files that settings include, so that a preset covers all that a tool reads.
 //!
-//! The settings may be incorrect, or written by someone else: what cannot be read or parsed includes nothing, and no more is followed
-//! than the limits below. The tool itself reports what is wrong.
+//! The settings may be incorrect, or written by someone else: what cannot be read or parsed includes nothing, and no
+//! more is followed than the limits below. The tool itself reports what is wrong.
 
 use crate::regular_file::{self, Links};
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ const MOST: usize = 100;
 /// The most bytes of a file that are read: 1 MiB.
 const LARGEST: u64 = 1 << 20;
 
-/// These files and all that they include, directly or through others. `included` returns the paths that a file with this text names.
-/// They need not exist.
+/// These files and all that they include, directly or through others. `included` returns the paths that a file with
+/// this text names. They need not exist.
 pub(crate) fn with_included(files: Vec<PathBuf>, included: impl Fn(&Path, &str) -> Vec<PathBuf>) -> Vec<PathBuf> {
     let most = files.len() + MOST;
     let (mut found, mut read) = (files, 0);

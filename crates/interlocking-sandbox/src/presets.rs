@@ -128,8 +128,8 @@ pub(crate) fn cargo_files(files: CargoFiles) -> (Vec<Grant>, Vec<Settings>) {
     (grants, settings.into_iter().map(|path| Settings::new(path, Format::Cargo)).collect())
 }
 
-/// The user's git configuration, ignore rules and attributes, with the files that the configuration names. Files in which git keeps
-/// credentials are not granted.
+/// The user's git configuration, ignore rules and attributes, with the files that the configuration names. Files in
+/// which git keeps credentials are not granted.
 pub(crate) fn git(home: &Path) -> (Vec<Grant>, Vec<Settings>) {
     let GitFiles { settings, rules } = GitFiles::of(home);
     let grants = settings.iter().chain(&rules).map(|path| Grant::optional(path, Access::Read)).collect();

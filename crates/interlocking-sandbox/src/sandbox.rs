@@ -106,10 +106,11 @@ impl Sandbox {
         self
     }
 
-    /// Grants running the installed cargo and rustc, and reading dependencies that were fetched before. New dependencies cannot
-    /// be fetched, and credentials cannot be read. Builds go below the place, or to `CARGO_TARGET_DIR` if that is granted. The
-    /// files above the place that cargo reads for its settings, its workspace and its toolchain can be read, with those that the
-    /// settings include. If cargo's settings contain a secret, [`Sandbox::prepare`] fails and names it.
+    /// Grants running the installed cargo and rustc, and reading dependencies that were fetched before. New
+    /// dependencies cannot be fetched, and credentials cannot be read. Builds go below the place, or to
+    /// `CARGO_TARGET_DIR` if that is granted. The files above the place that cargo reads for its settings, its
+    /// workspace and its toolchain can be read, with those that the settings include. If cargo's settings contain a
+    /// secret, [`Sandbox::prepare`] fails and names it.
     #[must_use]
     pub fn cargo(mut self) -> Self {
         if let (Some(cargo), Some(rustup)) = (cargo_home(), rustup_home()) {
@@ -122,10 +123,10 @@ impl Sandbox {
         self
     }
 
-    /// Grants reading the user's git configuration, with the files that it includes and its ignore rules and attributes: if there is
-    /// one that git cannot read, git refuses to work. If the configuration contains a secret, [`Sandbox::prepare`] fails and names
-    /// it. To use another file instead, do not call this: grant that file by [`Sandbox::read`], and name it in the program's
-    /// variable `GIT_CONFIG_GLOBAL`.
+    /// Grants reading the user's git configuration, with the files that it includes and its ignore rules and
+    /// attributes: if there is one that git cannot read, git refuses to work. If the configuration contains a secret,
+    /// [`Sandbox::prepare`] fails and names it. To use another file instead, do not call this: grant that file by
+    /// [`Sandbox::read`], and name it in the program's variable `GIT_CONFIG_GLOBAL`.
     #[must_use]
     pub fn git(mut self) -> Self {
         if let Some(home) = std::env::home_dir() {

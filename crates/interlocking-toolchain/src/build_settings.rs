@@ -1,8 +1,9 @@
 //! The files outside a checkout that decide how it is built.
 //!
-//! Cargo reads settings and looks for a workspace in every directory above its working directory. Rustup looks for a toolchain
-//! there. Both have settings in the home directory, and cargo's can include further files. An agent that is not confined can write
-//! some of these files. So their contents are recorded once, and a command runs only if they are unchanged.
+//! Cargo reads settings and looks for a workspace in every directory above its working directory. Rustup looks for a
+//! toolchain there. Both have settings in the home directory, and cargo's can include further files. An agent that is
+//! not confined can write some of these files. So their contents are recorded once, and a command runs only if they are
+//! unchanged.
 
 use interlocking_sandbox::CargoFiles;
 use interlocking_sandbox::regular_file::{self, Links};

@@ -25,8 +25,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// A language server that has read a project. When this is dropped, the server ends with every process that it started, and then
-/// its temporary directory is removed.
+/// A language server that has read a project. When this is dropped, the server ends with every process that it started,
+/// and then its temporary directory is removed.
 #[derive(Debug)]
 pub struct LanguageServer {
     provider: Provider,

@@ -71,7 +71,8 @@ async fn files_that_change_are_seen() {
     assert_eq!(outside.to_string(), "../secret.rs leads out of the project: give a path within it");
 }
 
-/// An agent's build script and its procedural macros are not run, nor are programs that its settings name, and the server answers.
+/// An agent's build script and its procedural macros are not run, nor are programs that its settings name, and the
+/// server answers.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_the_project_is_run() {
     let project = stack();

@@ -39,7 +39,8 @@ fn git_works_with_a_configuration_in_several_files() {
     }
     let directory = tempfile::tempdir().unwrap();
     let confinement = Sandbox::for_place(directory.path()).git().prepare().unwrap();
-    let script = "git init -q && touch a.txt b.ignored && git add . && git commit -qm work && git ls-files && git check-attr text a.txt";
+    let script = "git init -q && touch a.txt b.ignored && git add . && git commit -qm work && \
+        git ls-files && git check-attr text a.txt";
     let mut shell = Command::new("sh");
     shell.args(["-c", script]).current_dir(directory.path());
     let output = confinement.enter(|| shell.output()).unwrap().unwrap();
