@@ -298,7 +298,8 @@ impl Names {
 fn path_at(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     while let Some(name) = name_at(tokens, at) {
-        if name == "as" && !path.is_empty() {
+        let is_keyword = matches!(&tokens[at], TokenTree::Ident(word) if word == "as");
+        if is_keyword && !path.is_empty() {
             break;
         }
         path.push(name);

@@ -3,8 +3,10 @@
 //! A parser of Rust recurses for each operator and each pair of brackets, and so does code that walks the tree. So the depth of a
 //! text is measured before it is parsed, and a text within the limit is read on a thread with a sufficiently large stack. When
 //! that thread ends, the parser's copy of the text, which it keeps for the positions of tokens, is freed, too.
+//!
+//! A name may be written as `r#name`. In what is read here it is `name`, so that comparing texts compares names.
 
-use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Spacing, TokenStream, TokenTree};
 use std::{io, thread};
 
 /// The longest text that is read, in bytes.
@@ -36,8 +38,11 @@ pub(crate) fn read<R: Send>(
     text: &str,
     look: impl FnOnce(&syn::File) -> R + Send,
 ) -> Result<R, SourceError> {
-    with_tokens(path, text, |_| {
-        let file = syn::parse_file(text).map_err(|error| not_rust(path, &error))?;
+    with_tokens(path, text, |tokens| {
+        let mut file: syn::File = syn::parse2(tokens).map_err(|error| not_rust(path, &error))?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let shebang = &text[..text.len() - without_shebang(text).len()];
+        file.shebang = (!shebang.is_empty()).then(|| shebang.to_owned());
         Ok(look(&file))
     })
 }
@@ -77,7 +82,7 @@ fn with_tokens<R: Send>(
             let reason = format!("nested deeper than {MAX_DEPTH} tokens, which is not read; divide what stands there");
             return Err(failed(start.line, start.column + 1, reason));
         }
-        look(tokens)
+        look(if text.contains("r#") { without_raw_names(tokens) } else { tokens })
     };
     on_large_stack(path, read).and_then(|looked| looked)
 }
@@ -92,6 +97,24 @@ pub(crate) fn on_large_stack<R: Send>(path: &str, work: impl FnOnce() -> R + Sen
         let reason = format!("no thread could be started to read it: {error}");
         SourceError { path: path.to_owned(), line: 1, column: 1, reason }
     })
+}
+
+/// The tokens with `name` for each `r#name`, which means the same. Raw keywords stay as they are.
+fn without_raw_names(tokens: TokenStream) -> TokenStream {
+    let plain = |token| match token {
+        TokenTree::Group(group) => {
+            let mut plain = Group::new(group.delimiter(), without_raw_names(group.stream()));
+            plain.set_span(group.span());
+            plain.into()
+        }
+        TokenTree::Ident(name) => {
+            let text = name.to_string();
+            let plain = text.strip_prefix("r#").filter(|plain| is_identifier(plain));
+            plain.map_or(name.clone(), |plain| Ident::new(plain, name.span())).into()
+        }
+        TokenTree::Punct(_) | TokenTree::Literal(_) => token,
+    };
+    tokens.into_iter().map(plain).collect()
 }
 
 /// The text without a byte order mark and a shebang, which are not tokens. Line numbers do not change.

@@ -154,7 +154,9 @@ fn what_can_make_functions_out_of_sight_is_found() {
         (format!("fn hidden() {{\n println!(\"{{}}\", {{ {pop} 1 }})\n}}"), 6, "impl within a body"),
         // Another macro than the standard library's `todo!`, so that what looks like a stub is an implementation.
         ("macro_rules! todo { () => { return }; }".to_owned(), 3, "todo!"),
+        ("macro_rules! r#todo { () => { return }; }".to_owned(), 3, "todo!"),
         ("use helper::make as todo;".to_owned(), 3, "todo!"),
+        ("use helper::make as r#todo;".to_owned(), 3, "todo!"),
         ("use std::{fmt, dbg as todo};".to_owned(), 3, "todo!"),
         ("use ::core::assert as todo;".to_owned(), 3, "todo!"),
     ] {

@@ -38,6 +38,7 @@ fn unsafe_code_is_found_in_every_form() {
         ("#[no_mangle] fn f() {}", "no_mangle"),
         ("#[export_name = \"f\"] fn f() {}", "export_name"),
         ("#[cfg_attr(all(), no_mangle)] fn f() {}", "no_mangle"),
+        ("#[r#no_mangle] fn f() {}", "no_mangle"),
     ] {
         assert!(found(text).iter().any(|found| found == construct), "{text}: {:?}", found(text));
     }
@@ -75,6 +76,8 @@ fn crates_and_paths_are_found_under_every_name() {
         ("use std::fs as files; fn f() { files::remove_file(\"a\") }", "std::fs::remove_file"),
         ("use std::fs::*; fn f() { remove_file(\"a\") }", "std::fs::remove_file"),
         ("use std::fs::remove_file as f;", "std::fs::remove_file"),
+        ("mod r#as { pub use std::process; } fn f() { crate::r#as::process::exit(1) }", "std::process"),
+        ("use std as r#as; fn f() { self::r#as::process::exit(1) }", "std::process"),
         ("fn f() { x = 0..libc::MAX; }", "libc"),
         ("fn f() { <libc::T as U>::f() }", "libc"),
         ("fn f() -> impl A + use<'a> { libc::exit(1) }", "libc"),

@@ -176,6 +176,7 @@ fn what_cannot_be_seen_is_unclear() {
         ("let all = vec![|| BoundedStack::with_capacity(1)];", &["BoundedStack::with_capacity"]),
         ("fn made() { BoundedStack::with_capacity(1); } let unused = made;", &["BoundedStack::with_capacity"]),
         ("#[cfg(any())] BoundedStack::with_capacity(1);", &["BoundedStack::with_capacity"]),
+        ("#[r#cfg(any())] BoundedStack::with_capacity(1);", &["BoundedStack::with_capacity"]),
         (
             "macro_rules! assert { ($($t:tt)*) => {} } assert!(stack::BoundedStack::with_capacity(1));",
             &["BoundedStack::with_capacity"],
@@ -196,10 +197,12 @@ fn what_cannot_be_seen_is_unclear() {
 fn a_macro_that_another_file_may_define_cannot_be_looked_into() {
     for other in [
         "#[macro_use] mod support;",
+        "#[r#macro_use] mod support;",
         "#[cfg_attr(all(), macro_use)] mod support;",
         "#[macro_use] extern crate stack;",
         "mod support; use support::assert_eq;",
         "mod support; use support::{same as assert_eq};",
+        "mod support; use support::{same as r#assert_eq};",
         "use crate::assert_eq;",
         "use stack::assert_eq;",
         "mod own { pub use crate::support::assert_eq; } use own::*;",

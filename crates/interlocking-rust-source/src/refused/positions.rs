@@ -32,7 +32,7 @@ pub(super) fn gives_current_thread(tokens: &[TokenTree], at: usize, is_renamed: 
         return is_renamed;
     }
     match tokens.get(at + 3) {
-        Some(TokenTree::Ident(name)) => *name == "current",
+        Some(TokenTree::Ident(_)) => name_at(tokens, at + 3).is_some_and(|name| name == "current"),
         Some(TokenTree::Group(group)) => {
             let inside: Vec<TokenTree> = group.stream().into_iter().collect();
             let is_it = |at| {
