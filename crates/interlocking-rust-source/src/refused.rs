@@ -9,7 +9,8 @@
 //! counts among arguments, unless the macro is one whose arguments are code, such as `println!`.
 //!
 //! Each file is checked separately. What a name from another file means, what a macro of another crate makes of its arguments, and
-//! whether a module in a file of its own is compiled only for tests, is not seen.
+//! whether a module in a file of its own is compiled only for tests, is not seen. Threads are allowed, although the end of a thread
+//! can hide a panic of a closure that it was given.
 
 mod context;
 mod macros;
