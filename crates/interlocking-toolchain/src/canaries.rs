@@ -36,7 +36,7 @@ pub(crate) struct PairedTest {
     pub(crate) canary: String,
     /// The panic message of the canary's own assertion.
     pub(crate) nonce: String,
-    /// Whether the test is expected to panic. The canary then fails by that panic.
+    /// Whether the test is expected to panic, perhaps only under a condition. The canary then fails by that panic, if there is one.
     pub(crate) expects_panic: bool,
 }
 
@@ -66,7 +66,7 @@ fn pair(test: &TestFunction, added: &mut String) -> PairedTest {
     let (mut of_both, mut of_stand_in) = (String::new(), String::new());
     for attribute in &test.attributes {
         match attribute.name.as_deref() {
-            Some("should_panic") => {
+            Some("should_panic" | "cfg_attr") if attribute.source.contains("should_panic") => {
                 expects_panic = true;
                 of_stand_in.push_str(&attribute.source);
             }
@@ -75,9 +75,13 @@ fn pair(test: &TestFunction, added: &mut String) -> PairedTest {
         }
     }
     let name = test.name.rsplit("::").next().unwrap_or_default();
-    // Tests with `#[should_panic]` must return nothing.
-    let (result, kept, given) =
-        if expects_panic { ("", "", "") } else { ("-> impl ::std::process::Termination", "let ended = ", "ended") };
+    // Tests with `#[should_panic]` must return nothing. If its condition does not hold, the compiler does not demand that, and a
+    // returned error must not be lost.
+    let (result, kept, given) = if expects_panic {
+        ("", "let () = ", "")
+    } else {
+        ("-> impl ::std::process::Termination", "let ended = ", "ended")
+    };
     let mut put = |test: &str, attributes: &str, holds: bool| {
         // Writing to a `String` does not fail.
         let _ = write!(
@@ -144,6 +148,16 @@ mod tests {
             |with: &WithCanaries| with.text.find(&with.tests[0].stand_in) < with.text.find(&with.tests[0].canary);
         let firsts = drawn.iter().filter(|with| first(with)).count();
         assert!((1..64).contains(&firsts), "{firsts} of 64");
+    }
+
+    /// Whether a test is expected to panic may depend on a condition. It must return nothing, and its canary must fail.
+    #[test]
+    fn a_test_that_should_panic_under_a_condition_is_one_that_should_panic() {
+        let attribute = "#[cfg_attr(debug_assertions, should_panic(expected = \"overflow\"))]";
+        let with = with_canaries("p.rs", &format!("#[test] {attribute} fn overflows() {{}}")).unwrap();
+        assert!(with.tests[0].expects_panic);
+        assert_eq!(with.text.matches(attribute).count(), 2, "the test and its stand-in");
+        assert!(!with.text.contains("Termination"), "{}", with.text);
     }
 
     #[test]

@@ -41,12 +41,17 @@ fn ran(run: TestRun) -> TestOutcome {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn code_that_does_its_work_passes_and_code_that_does_not_fails() {
-    let right = ran(test("pub fn answer() -> i32 { 42 }", TESTS).await);
+    let conditional = "#[test]\n#[cfg_attr(all(), should_panic)]\nfn prop_panics_here() { assert_eq!(answer(), 41); }\n\
+        #[test]\n#[cfg_attr(any(), should_panic)]\nfn prop_panics_elsewhere() { assert_eq!(answer(), 42); }\n";
+    let tests = format!("{TESTS}{conditional}");
+    let names =
+        ["prop_answer", "prop_twice", "prop_returns", "prop_panics", "prop_panics_here", "prop_panics_elsewhere"];
+    let right = ran(test("pub fn answer() -> i32 { 42 }", &tests).await);
     assert!(right.all_passed(), "{right:?}");
-    assert_eq!(right.passed, ["prop_answer", "prop_twice", "prop_returns", "prop_panics"]);
-    let wrong = ran(test("pub fn answer() -> i32 { 41 }", TESTS).await);
+    assert_eq!(right.passed, names);
+    let wrong = ran(test("pub fn answer() -> i32 { 41 }", &tests).await);
     let failed: Vec<&str> = wrong.failed.iter().map(|failure| failure.property_name.as_str()).collect();
-    assert_eq!(failed, ["prop_answer", "prop_twice", "prop_returns", "prop_panics"]);
+    assert_eq!(failed, names);
     assert!(
         wrong.failed.iter().take(2).all(|failure| failure.failure_type == FailureType::PropertyFailed),
         "{wrong:?}"
