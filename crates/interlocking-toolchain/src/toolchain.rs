@@ -50,7 +50,7 @@ pub struct Toolchain {
     pub harness: Harness,
     /// Further commands by name, such as a gate for one package. Without an entry, `contract` is `cargo test contract` with
     /// [`Harness::Libtest`] (TC-03), and `lint` is `cargo clippy --all-targets -- -D warnings`. `build` and `test` are the fields
-    /// above.
+    /// above, and [`check`](Self::check) refuses them here.
     pub commands: BTreeMap<String, NamedCommand>,
     /// Environment variables that the commands see, besides those that every build needs. They see no others.
     #[serde(alias = "pass_environment")]
@@ -78,6 +78,22 @@ pub struct NamedCommand {
     /// The command's time limit in seconds; 600 by default.
     #[serde(default = "ten_minutes", alias = "timeout_seconds")]
     pub timeout_seconds: u64,
+}
+
+/// A command of a toolchain cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolchainError {
+    /// The command does not fit its harness.
+    #[error(transparent)]
+    NotCargoTest(#[from] NotCargoTest),
+    /// A command called `build` is among [`commands`](Toolchain::commands).
+    #[error("`commands.build` is never run: write it as `buildCommand`, with its limit as `buildTimeoutSeconds`")]
+    BuildNamed,
+    /// A command called `test` is among [`commands`](Toolchain::commands).
+    #[error(
+        "`commands.test` is never run: write it as `testCommand`, with its limit as `testTimeoutSeconds` and its harness as `harness`"
+    )]
+    TestNamed,
 }
 
 impl NamedCommand {
@@ -142,17 +158,23 @@ impl Default for Toolchain {
 }
 
 impl Toolchain {
-    /// Checks that each harness can be used with its command, beginning with the test command.
+    /// Checks that each command is one that can be run, and that its harness can be used with it. The test command comes first.
     ///
     /// # Errors
     ///
-    /// [`NotCargoTest`] for the first command that does not fit its harness.
-    pub fn check(&self) -> Result<(), NotCargoTest> {
+    /// [`ToolchainError`] for the first command that is not.
+    pub fn check(&self) -> Result<(), ToolchainError> {
         let others = self.commands.values().map(|named| (&named.harness, &named.command));
         for (harness, command) in [(&self.harness, &self.test_command)].into_iter().chain(others) {
             if *harness == Harness::Libtest {
                 CargoTest::of(command)?;
             }
+        }
+        if self.commands.contains_key("build") {
+            return Err(ToolchainError::BuildNamed);
+        }
+        if self.commands.contains_key("test") {
+            return Err(ToolchainError::TestNamed);
         }
         Ok(())
     }

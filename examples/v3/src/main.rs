@@ -69,9 +69,12 @@ async fn begin(
     };
     let toolchain = match &new.toolchain {
         None => None,
-        Some(file) => Some(
-            toml::from_str(&read(file)?).map_err(|error| CommandError::from(error).at(file.display().to_string()))?,
-        ),
+        Some(file) => {
+            let at = |error: CommandError| error.at(file.display().to_string());
+            let toolchain: Toolchain = toml::from_str(&read(file)?).map_err(|error| at(error.into()))?;
+            toolchain.check().map_err(|error| at(error.into()))?;
+            Some(toolchain)
+        }
     };
     let facts = Facts { is_demonstration, toolchain };
     let repository_run = match is_demonstration {

@@ -2,7 +2,7 @@
 
 use interlocking_toolchain::{
     Checkout, CommandLine, Ending, FailureType, Finished, Harness, KnownTests, NamedCommand, Recorder, RunError,
-    Runner, TestRun, TestVerdict, Toolchain,
+    Runner, TestRun, TestVerdict, Toolchain, ToolchainError,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -92,6 +92,25 @@ fn commands_are_read_from_configuration() {
     assert_eq!(configured, all);
     let wrong = text.replace("\"pytest\", \"--junitxml={target}/r.xml\"", "");
     assert!(serde_json::from_str::<Toolchain>(&wrong).unwrap_err().to_string().contains("the command is empty"));
+}
+
+/// `build` and `test` are the names of the toolchain's own commands, so commands that are given these names are not run.
+#[test]
+fn a_command_under_a_name_that_is_taken_is_refused_with_what_to_write() {
+    let with = |name: &str, words: &[&str], harness| {
+        let named = NamedCommand { harness, ..NamedCommand::new(CommandLine::new(words[0], &words[1..])) };
+        Toolchain { commands: [(name.to_owned(), named)].into(), ..Toolchain::default() }.check()
+    };
+    for (name, instead) in [
+        ("build", "write it as `buildCommand`, with its limit as `buildTimeoutSeconds`"),
+        ("test", "write it as `testCommand`, with its limit as `testTimeoutSeconds` and its harness as `harness`"),
+    ] {
+        let error = with(name, &["make"], Harness::ExitCode).unwrap_err();
+        assert_eq!(error.to_string(), format!("`commands.{name}` is never run: {instead}"));
+    }
+    with("contract", &["make"], Harness::ExitCode).unwrap();
+    let error = with("contract", &["make"], Harness::Libtest).unwrap_err();
+    assert!(matches!(&error, ToolchainError::NotCargoTest(_)), "{error}");
 }
 
 #[test]
