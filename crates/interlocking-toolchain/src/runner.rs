@@ -187,8 +187,7 @@ impl Runner {
             return self.test_one_by_one(&named, checkout, known).await;
         }
         // This command both builds and tests, so an agent's code can write to its artefacts. They are used for nothing else.
-        make(&self.target_directory)?;
-        let own = Temporary::within(&self.target_directory)?;
+        let own = Temporary::beside(checkout.path())?;
         let command = report::with_target(&named.command, own.path());
         let finished = self.run(&command, checkout, own.path(), named.timeout()).await?;
         let report = match &named.harness {

@@ -15,16 +15,12 @@ pub(super) struct Temporary {
 }
 
 impl Temporary {
-    /// A new directory in another one.
-    pub(super) fn within(directory: &Path) -> Result<Self, RunError> {
+    /// A new directory beside the checkout, so that it is removed with the checkout if this process is killed.
+    pub(super) fn beside(checkout: &Path) -> Result<Self, RunError> {
+        let directory = checkout.parent().unwrap_or(checkout);
         let made =
             tempfile::tempdir_in(directory).map_err(|source| RunError::File { path: directory.to_owned(), source })?;
         Ok(Self { path: made.keep(), is_deleted: false })
-    }
-
-    /// A new directory beside the checkout, so that it is removed with the checkout if this process is killed.
-    pub(super) fn beside(checkout: &Path) -> Result<Self, RunError> {
-        Self::within(checkout.parent().unwrap_or(checkout))
     }
 
     pub(super) fn path(&self) -> &Path {

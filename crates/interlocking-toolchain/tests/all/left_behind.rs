@@ -5,13 +5,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
 use std::thread;
 
 const KNOWN: KnownTests<'_> = KnownTests { names: &[], test_path: "tests/p.rs", implementation_path: None };
 
-/// What is there after a test command of which only the exit code counts: beside the checkout `1`, and among the artefacts.
-async fn left_after(script: &str) -> (Vec<OsString>, Vec<OsString>) {
+/// What is there after a test command of which only the exit code counts: the checkout `1`, and what is beside it.
+async fn left_after(script: &str) -> Vec<OsString> {
     let place = tempfile::tempdir().unwrap();
     let (checkouts, target) = (place.path().join("checkouts"), place.path().join("target"));
     fs::create_dir_all(checkouts.join("1")).unwrap();
@@ -21,12 +20,17 @@ async fn left_after(script: &str) -> (Vec<OsString>, Vec<OsString>) {
     let run = runner.test(&Checkout::at(checkouts.join("1")), KNOWN).await.unwrap();
     let TestRun::Ran(outcome) = run else { panic!("{run:?}") };
     assert!(outcome.all_passed(), "{outcome:?}");
-    let names = |directory: &Path| fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    (names(&checkouts), names(&target.join("verdicts")))
+    assert!(!target.exists(), "nothing is there that outlasts the checkouts");
+    fs::read_dir(checkouts).unwrap().map(|entry| entry.unwrap().file_name()).collect()
 }
 
-fn only_the_checkout() -> (Vec<OsString>, Vec<OsString>) {
-    (vec!["1".into()], Vec::new())
+/// A process that is killed deletes nothing, and what is beside a checkout is deleted with it when the run goes on.
+#[tokio::test]
+async fn what_a_command_can_write_is_beside_its_checkout() {
+    let script = r#"
+        beside=$(dirname "$PWD")
+        [ "$(dirname "$TMPDIR")" = "$beside" ] && [ "$(dirname "$CARGO_TARGET_DIR")" = "$beside" ]"#;
+    assert_eq!(left_after(script).await, ["1"]);
 }
 
 /// Nested deeper than the number of files that a process may have open, and than the longest path.
@@ -43,7 +47,7 @@ async fn directories_within_each_other_are_deleted_however_many() {
                 mkdir -p "new/$path" && mv d "new/$path" && mv new d || exit 1
             done
         done"#;
-    assert_eq!(left_after(script).await, only_the_checkout());
+    assert_eq!(left_after(script).await, ["1"]);
 }
 
 /// Root may open every directory, so this runs without root's rights.
@@ -60,5 +64,5 @@ fn directories_that_nobody_may_open_are_deleted() {
         runtime.block_on(left_after(script))
     };
     let left = thread::scope(|scope| scope.spawn(left).join()).unwrap();
-    assert_eq!(left, only_the_checkout());
+    assert_eq!(left, ["1"]);
 }
