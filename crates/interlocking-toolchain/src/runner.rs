@@ -22,6 +22,7 @@ use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 /// Builds and tests checkouts.
@@ -29,6 +30,9 @@ use tokio::time::Instant;
 /// The commands run in a sandbox with a cleared environment: it has only the variables that builds need (`PATH`, `HOME`, the
 /// locations of cargo and rustup, the locale) and those that the toolchain names, so that no secret of the caller reaches code
 /// that an agent wrote. Every process that a command starts ends with it.
+///
+/// Builds by cargo share their artefacts, so those of a runner, of its clones and of [`with_toolchain`](Self::with_toolchain)
+/// wait for each other. Their time limits begin after that.
 #[derive(Debug, Clone)]
 pub struct Runner {
     toolchain: Toolchain,
@@ -38,6 +42,8 @@ pub struct Runner {
     settings: BuildSettings,
     programs: Programs,
     stops_at_failure: bool,
+    /// Held while cargo builds in the target directory.
+    building: Arc<Mutex<()>>,
 }
 
 /// The files of one commit, in a directory to which no agent has ever been able to write. The caller ensures that.
@@ -120,6 +126,7 @@ impl Runner {
             settings: BuildSettings::of(&absolute(checkouts)),
             programs: Programs::default(),
             stops_at_failure: false,
+            building: Arc::default(),
         }
     }
 
@@ -132,6 +139,14 @@ impl Runner {
             toolchain.one_test_timeout_seconds = toolchain.one_test_timeout_seconds.min(seconds);
         }
         Self { toolchain, stops_at_failure: true, ..self.clone() }
+    }
+
+    /// This runner with another toolchain. The files outside the checkouts are those that this runner has recorded, and builds of
+    /// both wait for each other.
+    #[must_use]
+    pub fn with_toolchain(&self, toolchain: Toolchain) -> Self {
+        let environment = environment::of_commands(&toolchain, &self.target_directory);
+        Self { toolchain, environment, ..self.clone() }
     }
 
     /// Replaces this system's programs by `recorder`, which answers and records each command. For tests: nothing is started.
@@ -154,6 +169,7 @@ impl Runner {
         let _timed = Timed::begin("build");
         let time_limit = self.toolchain.build_timeout();
         let command = &self.toolchain.build_command;
+        let _turn = self.turn_to_build(command).await;
         let finished = self.run(command, checkout, &self.target_directory, time_limit).await?;
         Ok(match finished.ending {
             Ending::Exited(0) => BuildOutcome::Passed,
@@ -209,7 +225,6 @@ impl Runner {
         checkout: &Checkout,
         known: KnownTests<'_>,
     ) -> Result<TestRun, RunError> {
-        let deadline = Instant::now() + named.timeout();
         let command = CargoTest::of(&named.command)?;
         let failed = |source| RunError::File { path: checkout.path().join(known.test_path), source };
         let found = CheckoutFile::find(checkout.path(), known.test_path);
@@ -228,10 +243,13 @@ impl Runner {
             Ok(paired) => paired.unwrap_or(WithCanaries { text: String::new(), tests: Vec::new() }),
             Err(error) => return Ok(TestRun::DidNotBuild { diagnostics: error.to_string() }),
         };
+        let turn = self.turn_to_build(&command.build).await;
+        let deadline = Instant::now() + named.timeout();
         // Also restored if this future is dropped, so that the next test of this checkout finds what was committed.
         let change = file.as_ref().map(|(file, text)| Change::make(file, text, &paired.text));
         let change = change.transpose().map_err(failed)?;
         let finished = self.run(&command.build, checkout, &self.target_directory, named.timeout()).await;
+        drop(turn);
         // Restored before any test runs: no test may read in the file which name is the canary's.
         change.map(Change::restore).transpose().map_err(failed)?;
         let finished = finished?;
@@ -266,6 +284,13 @@ impl Runner {
             stops_at_failure: self.stops_at_failure,
         };
         suite.run(&paired.tests).await
+    }
+
+    /// Waits until no other command builds with cargo in the target directory. Cargo would wait for that too, but within the
+    /// command's time. Other programs may build at the same time.
+    async fn turn_to_build(&self, command: &CommandLine) -> Option<MutexGuard<'_, ()>> {
+        let is_cargo = Path::new(command.program()).file_stem().is_some_and(|stem| stem == "cargo");
+        if is_cargo { Some(self.building.lock().await) } else { None }
     }
 
     async fn run(

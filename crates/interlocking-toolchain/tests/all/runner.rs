@@ -1,5 +1,6 @@
 //! Commands that are run: their environment, their end, their time limit.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -278,4 +279,65 @@ async fn a_process_in_a_session_of_its_own_does_not_outlive_its_command() {
     assert!(outcome.all_passed());
     assert_gone(&here.path().join("child")).await;
     assert!(!here.path().join("late").exists());
+}
+
+/// Fails if another build runs. Otherwise it takes a moment, and makes a program with a test that never ends.
+const BUILDS_ALONE: &str = r#"
+    mkdir "$CARGO_TARGET_DIR/building" || exit 1
+    sleep 0.1
+    rmdir "$CARGO_TARGET_DIR/building"
+    [ "$2" = --no-run ] || exit 0
+    program=$CARGO_TARGET_DIR/p
+    printf '#!/bin/sh\n[ "$1" = --list ] && echo endless: test || sleep 600\n' > "$program"
+    chmod +x "$program"
+    printf '{"reason":"compiler-artifact","manifest_path":"/Cargo.toml","target":{"kind":["test"]},"profile":{"test":true},'
+    printf '"executable":"%s"}\n' "$program"
+    echo > built"#;
+
+/// Cargo lets only one build at a time write its artefacts. A build waits for the others before its time begins, and neither for
+/// tests that run nor for a build that was cancelled.
+#[tokio::test]
+async fn a_build_waits_for_the_others_before_its_time_begins() {
+    let (here, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (target, endless) = (programs.path().join("target"), programs.path().join("endless"));
+    let [first, second, third] = ["1", "2", "3"].map(|name| {
+        let at = here.path().join(name);
+        fs::create_dir(&at).unwrap();
+        Checkout::at(at)
+    });
+    let with = |cargo: CommandLine| Toolchain {
+        build_command: cargo.clone(),
+        test_command: cargo,
+        one_test_timeout_seconds: 600,
+        ..Toolchain::default()
+    };
+    let toolchain = with(cargo(programs.path(), BUILDS_ALONE));
+    let runner = Runner::new(toolchain.clone(), target, here.path()).unwrap();
+    let other = runner.with_toolchain(toolchain);
+    let (one, two, three) = tokio::join!(runner.build(&first), other.build(&second), other.build(&third));
+    for built in [one, two, three] {
+        assert_eq!(built.unwrap(), BuildOutcome::Passed);
+    }
+
+    tokio::select! {
+        run = other.test(&first, KNOWN) => panic!("{run:?}"),
+        built = async { appears(&first.path().join("built")).await; runner.build(&second).await } => {
+            assert_eq!(built.unwrap(), BuildOutcome::Passed);
+        }
+    }
+
+    fs::create_dir(&endless).unwrap();
+    let endless = runner.with_toolchain(with(cargo(&endless, "echo > started; sleep 600")));
+    let started = first.path().join("started");
+    tokio::select! {
+        built = endless.build(&first) => panic!("{built:?}"),
+        () = appears(&started) => {}
+    }
+    assert_eq!(runner.build(&second).await.unwrap(), BuildOutcome::Passed);
+}
+
+async fn appears(file: &Path) {
+    while !file.exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
