@@ -106,13 +106,8 @@ async fn measure(place: &Path, agents: usize, files: usize) -> Result<Measured, 
     let author = Signature::new("Orchestrator", "orchestrator@example.org")?;
     let made = GitWorkspaces::new(Repository::open(&root)?, place.join("runs"));
     let made = workspaces(made.with_author(author).with_target(BranchName::new("main")?).with_keep(Keep::Never));
-    let workbench = Workbench {
-        target_directory: place.join("target"),
-        checkouts: made.checkouts_of(&RunId::DEFAULT),
-        toolchain: None,
-        accept_weaker_isolation: true,
-        recorder: None,
-    };
+    let mut workbench = Workbench::new(place.join("target"), made.checkouts_of(&RunId::DEFAULT));
+    workbench.accept_weaker_isolation = true;
     let script = Script::parse("many agents", &script(&letters))?;
     let agent = Arc::new(ScriptedAgent::new(script));
     let sink = told.clone();

@@ -163,13 +163,10 @@ async fn prepare(repository_run: RepositoryRun<Facts>, approves: bool) -> Result
         Some(directory) => own.with_directory(directory),
         None => own,
     });
-    let workbench = Workbench {
-        target_directory: repository_run.target_directory().to_owned(),
-        checkouts: workspaces.checkouts_of(&start.run),
-        toolchain,
-        accept_weaker_isolation: start.accepts_weaker_isolation,
-        recorder: None,
-    };
+    let mut workbench =
+        Workbench::new(repository_run.target_directory().to_owned(), workspaces.checkouts_of(&start.run));
+    workbench.toolchain = toolchain;
+    workbench.accept_weaker_isolation = start.accepts_weaker_isolation;
     let access = access(&workbench);
     let usual = is_demonstration.then(demo::script).transpose()?;
     let roles = repository_run.bind_roles::<ScoutAndWave>(&access, usual).await?;

@@ -2,12 +2,12 @@
 
 use crate::protocol::plan::Command;
 use interlocking::prelude::NodeError;
-use interlocking::toolchain::{Checkout, KnownTests, NamedCommand, Recorder, Runner, TestRun, Toolchain};
+use interlocking::toolchain::{Checkout, KnownTests, NamedCommand, Recorder, Runner, TestRun, Toolchain, Unconfined};
 use interlocking::workspaces::in_repository;
 use interlocking::worktree::{CommitId, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Where gates run, and how far they are confined.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct Workbench {
     pub accept_weaker_isolation: bool,
     /// Answers the gate's commands in tests, in place of this system's programs.
     pub recorder: Option<Arc<Recorder>>,
+    /// Made once, from the other fields: it has noted what decides how everything is built.
+    runner: OnceLock<Result<Runner, Unconfined>>,
 }
 
 /// Why a gate does not pass.
@@ -41,6 +43,26 @@ pub enum GateFailure {
 }
 
 impl Workbench {
+    /// A workbench without a toolchain.
+    pub fn new(target_directory: PathBuf, checkouts: PathBuf) -> Self {
+        let (toolchain, accept_weaker_isolation, recorder, runner) = Default::default();
+        Self { target_directory, checkouts, toolchain, accept_weaker_isolation, recorder, runner }
+    }
+
+    /// The runner of every gate. The first call notes the files outside the checkouts that decide how everything is built.
+    pub(crate) fn runner(&self) -> Result<&Runner, Unconfined> {
+        let make = || {
+            let toolchain = self.toolchain.clone().unwrap_or_default();
+            let (target, checkouts) = (&self.target_directory, &self.checkouts);
+            let runner = Runner::with_weaker_isolation_if(toolchain, target, checkouts, self.accept_weaker_isolation)?;
+            Ok(match &self.recorder {
+                Some(recorder) => runner.with_recorder(recorder.clone()),
+                None => runner,
+            })
+        };
+        self.runner.get_or_init(make).as_ref().map_err(Clone::clone)
+    }
+
     /// What agents may run of the project's toolchain, as one types it; more arguments may follow.
     pub fn commands(&self) -> Vec<String> {
         match &self.toolchain {
@@ -77,11 +99,7 @@ impl Workbench {
         };
         let commands_by_name: BTreeMap<_, _> = (1..).zip(&commands).map(named).collect();
         let toolchain = Toolchain { commands: commands_by_name, ..toolchain };
-        let (target, checkouts) = (&self.target_directory, &self.checkouts);
-        let mut runner = Runner::with_weaker_isolation_if(toolchain, target, checkouts, self.accept_weaker_isolation)?;
-        if let Some(recorder) = &self.recorder {
-            runner = runner.with_recorder(recorder.clone());
-        }
+        let runner = self.runner()?.with_toolchain(toolchain);
         let checkout = Checkout::at(checkout);
         for (number, command) in (1..).zip(&commands) {
             let known = KnownTests { names: &[], test_path: "", implementation_path: None };

@@ -6,12 +6,12 @@ use interlocking::prelude::NodeError;
 use interlocking::rust_source::{Denied, StubMarkers, test_functions};
 use interlocking::toolchain::{
     BuildOutcome, Checkout, CommandLine, FailureType, Harness, KnownTests, NamedCommand, Recorder, Runner,
-    StructuredFailure, TestOutcome, TestRun, Toolchain,
+    StructuredFailure, TestOutcome, TestRun, Toolchain, Unconfined,
 };
 use interlocking::workspaces::{FilePath, FreshCheckout, in_repository};
 use interlocking::worktree::{CommitId, Repository};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The longest file that is read, in bytes.
 pub(crate) const LONGEST: u64 = 2 << 20;
@@ -36,6 +36,8 @@ pub struct Workbench {
     pub accept_weaker_isolation: bool,
     /// In a test: records the commands and returns prepared results in place of programs.
     pub recorder: Option<Arc<Recorder>>,
+    /// Made once, from the other fields: it has noted what decides how everything is built.
+    runner: OnceLock<Result<Runner, Unconfined>>,
 }
 
 /// The result of a run of tests.
@@ -91,6 +93,7 @@ impl Workbench {
             checkouts,
             accept_weaker_isolation: false,
             recorder: None,
+            runner: OnceLock::new(),
         }
     }
 
@@ -124,7 +127,7 @@ impl Workbench {
     ///
     /// If no build could be run at all.
     pub async fn build(&self, checkout: &FreshCheckout) -> Result<BuildOutcome, NodeError> {
-        Ok(self.runner(self.toolchain.clone())?.build(&Checkout::at(checkout.path())).await?)
+        Ok(self.runner()?.build(&Checkout::at(checkout.path())).await?)
     }
 
     /// Runs the tests of one file.
@@ -178,7 +181,8 @@ impl Workbench {
         known.sort();
         known.dedup();
         let known = KnownTests { names: &known, test_path: file.as_str(), implementation_path: None };
-        let run = self.runner(toolchain)?.run_named(command, &Checkout::at(checkout.path()), known).await;
+        let runner = self.runner()?.with_toolchain(toolchain);
+        let run = runner.run_named(command, &Checkout::at(checkout.path()), known).await;
         Ok(match run? {
             TestRun::DidNotBuild { diagnostics } => Verdict::without(diagnostics),
             TestRun::Forged { tests } => {
@@ -188,13 +192,17 @@ impl Workbench {
         })
     }
 
-    fn runner(&self, toolchain: Toolchain) -> Result<Runner, NodeError> {
-        let (target, checkouts) = (&self.target_directory, &self.checkouts);
-        let runner = Runner::with_weaker_isolation_if(toolchain, target, checkouts, self.accept_weaker_isolation)?;
-        Ok(match &self.recorder {
-            Some(recorder) => runner.with_recorder(recorder.clone()),
-            None => runner,
-        })
+    /// The runner of every command. The first call notes the files outside the checkouts that decide how everything is built.
+    pub(crate) fn runner(&self) -> Result<&Runner, Unconfined> {
+        let make = || {
+            let (toolchain, target, checkouts) = (self.toolchain.clone(), &self.target_directory, &self.checkouts);
+            let runner = Runner::with_weaker_isolation_if(toolchain, target, checkouts, self.accept_weaker_isolation)?;
+            Ok(match &self.recorder {
+                Some(recorder) => runner.with_recorder(recorder.clone()),
+                None => runner,
+            })
+        };
+        self.runner.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
     /// The changes between two commits to files that decide how everything is built, which agents may not make (V3-80).

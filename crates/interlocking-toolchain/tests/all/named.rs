@@ -70,6 +70,27 @@ async fn an_unknown_name_and_an_unanswered_command_are_errors() {
     assert!(matches!(error, RunError::Unanswered { .. }), "{error}");
 }
 
+/// What decides how everything is built was noted when the first runner was made.
+#[tokio::test]
+async fn a_runner_with_another_toolchain_knows_what_there_was_before() {
+    let checkouts = tempfile::tempdir().unwrap();
+    let recorder = Arc::new(Recorder::new().with_default_answer(Recorder::exit(0, "")));
+    let target = checkouts.path().join("target");
+    let runner = Runner::new(Toolchain::default(), target, checkouts.path()).unwrap().with_recorder(recorder.clone());
+    fs::write(checkouts.path().join("Cargo.toml"), "[workspace]\n").unwrap();
+    let build_command = CommandLine::new("make", &[]);
+    let pass_environment = vec!["CARGO_PKG_NAME".to_owned()];
+    let other = Toolchain { build_command, pass_environment, ..Toolchain::default() };
+    let checkout = Checkout::at(checkouts.path().join("1"));
+    let error = runner.with_toolchain(other.clone()).build(&checkout).await.unwrap_err();
+    assert!(matches!(&error, RunError::SettingsChanged { path } if path.ends_with("Cargo.toml")), "{error}");
+    fs::remove_file(checkouts.path().join("Cargo.toml")).unwrap();
+    assert!(runner.with_toolchain(other).build(&checkout).await.unwrap().passed());
+    let call = &recorder.calls()[0];
+    assert_eq!(call.command.to_string(), "make");
+    assert_eq!(call.environment["CARGO_PKG_NAME"], "interlocking-toolchain");
+}
+
 #[test]
 fn commands_are_read_from_configuration() {
     let text = r#"{"commands": {"unit": {"command": ["pytest", "--junitxml={target}/r.xml"], "harness": {"junit": {"report": "r.xml"}}},

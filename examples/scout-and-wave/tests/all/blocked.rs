@@ -51,6 +51,23 @@ async fn a_wave_that_is_as_it_should_be_lands() {
     assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
 }
 
+/// An agent that is not confined can write above the checkouts. What decides there how everything is built was noted when the run
+/// began.
+#[tokio::test]
+async fn what_decides_how_everything_is_built_may_not_change_during_a_run() {
+    let project = project().await;
+    let recorder = passing();
+    let mut turns = turns();
+    turns[0].actions.insert(0, vec!["sh", "-c", "until [ -d runs ]; do cd ..; done; echo '[workspace]' > Cargo.toml"]);
+    let test = TestRun::new(&project, script(&plan(), &turns)).with_gate(&recorder);
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
+    let Outcome::Failed(failure) = ended else { panic!("{ended:?}") };
+    let said = format!("{} has changed since this run began", project.place().join("Cargo.toml").display());
+    assert!(failure.message.contains(&said), "{}", failure.message);
+    assert_eq!(recorder.calls().len(), 0);
+}
+
 /// SAW-40, SAW-25: when an agent begins, the worktrees of all agents are there, each on its branch.
 #[tokio::test]
 async fn all_worktrees_are_there_before_the_first_agent_begins() {

@@ -54,13 +54,10 @@ impl<'p> TestRun<'p> {
 
     fn run(&self) -> Run<ScoutAndWave> {
         let workspaces = self.project.workspaces();
-        let workbench = Workbench {
-            target_directory: self.project.place().join("target"),
-            checkouts: workspaces.checkouts_of(&self.id),
-            toolchain: self.toolchain.clone(),
-            accept_weaker_isolation: true,
-            recorder: self.recorder.clone(),
-        };
+        let mut workbench = Workbench::new(self.project.place().join("target"), workspaces.checkouts_of(&self.id));
+        workbench.toolchain = self.toolchain.clone();
+        workbench.accept_weaker_isolation = true;
+        workbench.recorder = self.recorder.clone();
         let told = self.told.clone();
         run(workbench)
             .with_id(self.id.clone())

@@ -3,6 +3,7 @@
 use crate::small::{AgentScript, project, shell, spec};
 use crate::test_run::TestRun;
 use crate::tree::family;
+use interlocking::prelude::Outcome;
 use interlocking::toolchain::{CommandLine, Recorder};
 use std::sync::Arc;
 use v3::types::outcome::V3Outcome;
@@ -44,6 +45,26 @@ async fn a_leaf_runs_these_commands() {
     // The three commands of the candidate run in one directory.
     let places: Vec<_> = recorder.calls()[5..].iter().map(|call| call.directory.clone()).collect();
     assert!(places[0] == places[1] && places[1] == places[2], "{places:?}");
+}
+
+/// An agent that is not confined can write above the checkouts. What decides there how everything is built was noted when the run
+/// began.
+#[tokio::test]
+async fn what_decides_how_everything_is_built_may_not_change_during_a_run() {
+    let (project, recorder) = (project().await, red(&["checks/top.sh"]));
+    let test = TestRun::new(&project, AgentScript::default().honest("top", &[]).script(), recording(&recorder));
+    let implementer = test.agent.hold("implementer of `top`");
+    let planted = project.place().join("Cargo.toml");
+    let write = async {
+        implementer.reached().await;
+        std::fs::write(&planted, "[workspace]\n").unwrap();
+        implementer.release();
+    };
+    let (outcome, ()) = tokio::join!(test.start(spec(&[])), write);
+    let Outcome::Failed(failure) = outcome else { panic!("{outcome:?}") };
+    let said = format!("{} has changed since this run began", planted.display());
+    assert!(failure.message.contains(&said), "{}", failure.message);
+    assert_eq!(commands(&recorder), ["make all", "sh checks/top.sh"], "only before the change");
 }
 
 /// V3-140, V3-44, V3-104: the parent's contract is run once all children have merged, before its implementer is asked; after a
