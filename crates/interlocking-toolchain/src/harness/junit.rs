@@ -238,7 +238,7 @@ impl Reading {
                 })
             }
             (None, root) => return Err(ReportError::NotJunit { root: quoted(root) }),
-            (Some(Open::Suite(_)), "testcase") => {
+            (Some(Open::Root | Open::Suite(_)), "testcase") => {
                 let name = attribute("name")?.filter(|name| !name.is_empty()).ok_or(ReportError::Unnamed { at })?;
                 let class = attribute("classname")?.filter(|class| !class.is_empty());
                 Open::Case(Case {

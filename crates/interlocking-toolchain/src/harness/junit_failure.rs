@@ -28,7 +28,9 @@ fn is_rust(text: &str) -> bool {
 fn classify(case: &Case, said: &str) -> FailureType {
     let (kind, first) = (case.failure_kind.as_str(), said.lines().next().unwrap_or_default());
     let begins = |beginnings: &[&str]| beginnings.iter().any(|beginning| first.starts_with(beginning));
-    if kind == "test timeout" || begins(&["Failed: Timeout", "Timeout"]) {
+    // Not `TimeoutError`, which the code under test has thrown.
+    let is_late = first.strip_prefix("Timeout").is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
+    if kind == "test timeout" || is_late || begins(&["Failed: Timeout"]) {
         FailureType::Timeout
     } else if kind == "test abort" {
         // The test program died for an unknown reason.

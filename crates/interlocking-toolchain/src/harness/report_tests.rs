@@ -132,6 +132,31 @@ fn go_tests_of_a_package_that_was_interrupted_are_no_success() {
     assert_eq!(go_test::read(&finished(Ending::Exited(1), "FAIL\tx [build failed]\n"), known(&[])), None);
 }
 
+/// Node's reporter puts tests that are in no suite directly into the outermost element.
+#[test]
+fn a_test_outside_of_all_suites_has_its_verdict() {
+    let outcome = junit(
+        "<testsuites><testcase name='odd' classname='test'><failure message='assert 4 == 3'/></testcase>\
+         <testcase name='even' classname='test'/></testsuites>",
+    );
+    assert_eq!(outcome.passed, ["test::even"]);
+    check(&outcome, &[("test::odd", FailureType::PropertyFailed, "assert 4 == 3")]);
+}
+
+/// An exception of the code under test may be called `TimeoutError`, and then the test has ended.
+#[test]
+fn only_the_words_of_a_harness_say_that_the_time_was_up() {
+    for (message, failure_type) in [
+        ("Failed: Timeout (&gt;1.0s) from pytest-timeout.", FailureType::Timeout),
+        ("Timeout &gt;1.0s", FailureType::Timeout),
+        ("TimeoutError: the queue stays empty", FailureType::ExceptionThrown),
+    ] {
+        let outcome =
+            junit(&format!("<testsuite><testcase name='a'><failure message='{message}'/></testcase></testsuite>"));
+        assert_eq!(failed(&outcome, "a").failure_type, failure_type, "{message}");
+    }
+}
+
 const ONE: &str = "<testsuite name='s' tests='1'><testcase name='a'/></testsuite>";
 
 /// A report counts only as far as the exit code and the known tests agree with the report.
