@@ -68,6 +68,7 @@ mod arguments;
 mod agents;
 mod entry;
 mod journal;
+mod others;
 mod budgets;
 mod execute;
 mod event_file;

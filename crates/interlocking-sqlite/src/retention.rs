@@ -16,6 +16,7 @@ pub struct Retention {
     pub(crate) keep_last: Option<usize>,
     pub(crate) include_unfinished: bool,
     pub(crate) claimed: BTreeSet<RunId>,
+    pub(crate) excepted: BTreeSet<RunId>,
 }
 
 /// What was removed.
@@ -49,6 +50,12 @@ impl Retention {
     /// Also selects runs that have not ended and that no process executes. Once removed, they cannot be resumed.
     pub fn include_unfinished(mut self) -> Self {
         self.include_unfinished = true;
+        self
+    }
+
+    /// Keeps these runs, whatever else is selected.
+    pub fn except(mut self, runs: impl IntoIterator<Item = RunId>) -> Self {
+        self.excepted.extend(runs);
         self
     }
 

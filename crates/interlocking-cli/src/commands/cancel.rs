@@ -5,6 +5,7 @@ use crate::cli::ClearUp;
 use crate::console::{Console, Style};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::others;
 use crate::start::Start;
 use clap::Args;
 use interlocking_core::run_id::RunId;
@@ -32,6 +33,12 @@ pub(crate) async fn cancel(
 ) -> Result<Exit, CommandError> {
     let Arguments { run, common } = arguments;
     let journal = Arc::new(common.journal.open()?);
+    let (directory, _) = common.journal.directory();
+    if let Some(program) = others::runs(&directory, name)?.remove(&run) {
+        let error =
+            CommandError::new(format!("`{run}` is a run of `{program}`, which alone can remove what the run has made"));
+        return Err(error.remedy(format!("`{program} cancel {run}{}`", common.journal.words())));
+    }
     let stopped = stop(&*journal, &run).await.map_err(CommandError::of_journal)?;
     if let Stop::HadEnded { ended } = &stopped
         && ended != "cancelled"
@@ -52,14 +59,14 @@ pub(crate) async fn cancel(
         };
         console.line(Style::Good, &line);
     }
-    if let Stop::Cancelled { .. } = &stopped {
+    // A removal is repeated if the process that was to do it was killed, or could not.
+    if let Stop::Cancelled { .. } | Stop::HadEnded { .. } = &stopped {
         let _claim = match journal.claim(&run).await {
             // A process that has resumed the run in the meantime clears up itself.
             Err(JournalError::Held { .. }) => return printed,
             claimed => claimed.map_err(CommandError::of_journal)?,
         };
-        let again = format!("`{name} resume {run}{}` tries that again", common.journal.words());
-        let (directory, _) = common.journal.directory();
+        let again = format!("`{name} cancel {run}{}` tries that again", common.journal.words());
         let start = Start::of_clean_up(name, run, journal, directory, (console, common.json, cancel));
         clean_up(start).await.map_err(|error| error.with_exit(Exit::Output).remedy(again))?;
     }

@@ -5,6 +5,7 @@ use crate::cli::ClearUp;
 use crate::console::{Console, Style};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::others;
 use crate::start::Start;
 use crate::text::count;
 use clap::Args;
@@ -64,10 +65,15 @@ pub(crate) async fn prune(
         retention = retention.include_unfinished();
     }
     let journal = Arc::new(common.journal.open()?);
+    let (directory, _) = common.journal.directory();
+    let mut left = others::runs(&directory, name)?;
+    let selected = journal.would_prune(retention.clone()).await.map_err(CommandError::of_journal)?;
+    let retention = retention.except(left.keys().cloned());
+    left.retain(|run, _| selected.runs.contains(run));
     let mut exit = Exit::Done;
     let mut clear = async |run: &RunId| {
-        let (directory, _) = common.journal.directory();
-        let start = Start::of_clean_up(name, run.clone(), journal.clone(), directory, (console, common.json, cancel));
+        let start =
+            Start::of_clean_up(name, run.clone(), journal.clone(), directory.clone(), (console, common.json, cancel));
         if let Err(error) = clean_up(start).await {
             // The run is removed all the same: what is in its way may stay there for good.
             let error = CommandError::new(format!("not all that {run} has made could be removed: {error}"));
@@ -100,9 +106,13 @@ pub(crate) async fn prune(
             }
         }
     }
-    let told = json!({ "runs": pruned.runs, "dry_run": dry_run });
+    let told = json!({ "runs": pruned.runs, "left": left, "dry_run": dry_run });
     common.print(console, &told, || pruned.runs.iter().map(|run| format!("{run}\n")).collect())?;
     if !common.json {
+        for (run, program) in left {
+            let why = format!("because `{program}` alone can remove what the run has made");
+            console.line(Style::Plain, &format!("{run} is left to `{program} prune`, {why}"));
+        }
         let runs = count(pruned.runs.len() as u64, "run");
         let line = if dry_run { format!("{runs} would be removed") } else { format!("{runs} removed") };
         console.line(Style::Good, &line);

@@ -5,8 +5,8 @@ use interlocking::cli::{CommandError, Start};
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use std::sync::{Arc, Mutex};
 
-/// No process executes the run, also not during the removal. If the removal fails, the message says how to
-/// repeat it.
+/// No process executes the run, also not during the removal. Another `cancel` repeats a removal that has failed, or whose process
+/// was killed.
 #[tokio::test]
 async fn who_cancels_a_run_that_nobody_executes_clears_up() {
     let cleared = Arc::new(Mutex::new(Vec::new()));
@@ -24,17 +24,23 @@ async fn who_cancels_a_run_that_nobody_executes_clears_up() {
         program.waiting(run).await;
         pages += &program.call(&["cancel", run]).await.page();
     }
-    pages += &program.call(&["cancel", "r1"]).await.page();
-    assert_eq!(*cleared.lock().unwrap(), [("r1".to_owned(), true), ("r2".to_owned(), true)]);
+    for run in ["r1", "r2"] {
+        pages += &program.call(&["cancel", run]).await.page();
+    }
+    assert_eq!(*cleared.lock().unwrap(), ["r1", "r2", "r1", "r2"].map(|run| (run.to_owned(), true)));
     expect_test::expect![[r#"
         exit 0
         ! r1 is cancelled
         exit 8
         ! r2 is cancelled
         ! error: the worktree is in use
-        !   to do: `review resume r2 --journal PLACE` tries that again
+        !   to do: `review cancel r2 --journal PLACE` tries that again
         exit 0
         ! r1 was cancelled before
+        exit 8
+        ! r2 was cancelled before
+        ! error: the worktree is in use
+        !   to do: `review cancel r2 --journal PLACE` tries that again
     "#]]
     .assert_eq(&pages);
 }

@@ -35,6 +35,7 @@ mod refusals;
 mod repository;
 mod retries;
 mod scene;
+mod shared;
 #[cfg(unix)]
 mod terminal;
 mod views;

@@ -277,6 +277,7 @@ async fn runs_are_cancelled_and_removed() {
         exit 0
         {
           "dry_run": false,
+          "left": {},
           "runs": [
             "r2"
           ]

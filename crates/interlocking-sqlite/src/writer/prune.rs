@@ -132,7 +132,7 @@ impl Writer {
 
     /// The runs that `retention` selects, the oldest first, each with its child runs.
     fn select(&mut self, retention: &Retention) -> Result<Vec<Aged>, Trouble> {
-        let Retention { older_than, keep_last, include_unfinished, claimed } = retention;
+        let Retention { older_than, keep_last, include_unfinished, claimed, excepted } = retention;
         if older_than.is_none() && keep_last.is_none() {
             return Ok(Vec::new());
         }
@@ -154,14 +154,15 @@ impl Writer {
             if older_than.is_some_and(|limit| age <= limit) || !(ended || *include_unfinished) {
                 continue;
             }
-            let mut is_executed = false;
+            let mut is_kept = false;
             for member in &members {
-                is_executed |= match claimed.contains(&member.run) {
+                is_kept |= excepted.contains(&member.run);
+                is_kept |= match claimed.contains(&member.run) {
                     true => !self.holds(&member.run)?,
                     false => self.executor(&member.run)?.is_some(),
                 };
             }
-            if !is_executed {
+            if !is_kept {
                 selected.extend(members);
             }
         }

@@ -157,6 +157,8 @@ async fn pruning_spares_what_is_wanted() {
     assert_eq!(pruned.runs, [id("b"), id("d")], "a is held, c has not ended, e is the last");
     assert!(pruned.objects >= 4);
     assert_eq!(names(&journal).await, ["a", "c", "e"]);
+    let with_exceptions = Retention::new().keep_last(0).include_unfinished().except([id("c"), id("none")]);
+    assert_eq!(journal.would_prune(with_exceptions).await.unwrap().runs, [id("e")], "a is held");
     let with_claimed = Retention::new().keep_last(1).claimed_by_caller([id("a")]);
     assert_eq!(journal.would_prune(with_claimed.clone()).await.unwrap().runs, [id("a")]);
     let other = SqliteJournal::open(place.path()).unwrap();
