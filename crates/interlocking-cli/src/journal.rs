@@ -4,6 +4,8 @@ use crate::error::CommandError;
 use crate::text::shell_word;
 use clap::{Args, ValueEnum};
 use interlocking_sqlite::{Durability, SqliteJournal, private};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The environment variable that names the journal's directory if `--journal` is not given.
@@ -49,12 +51,8 @@ impl JournalArguments {
     ) -> Result<(SqliteJournal, PathBuf), CommandError> {
         let (directory, is_default) = self.directory();
         if is_default {
-            let is_new = !directory.exists();
-            let made = private::make_restricted_directory(&directory).and_then(|()| match is_new {
-                // Keeps the conversations with agents from being committed by accident.
-                true => private::write_file(&directory.join(".gitignore"), "*\n"),
-                false => Ok(()),
-            });
+            refuse_tracked(&directory)?;
+            let made = private::make_restricted_directory(&directory).and_then(|()| ignore_all(&directory));
             made.map_err(|error| {
                 let error = CommandError::from(error).at(directory.display().to_string());
                 error.remedy("give a directory that can be written with --journal DIR").with_exit(crate::Exit::Journal)
@@ -70,9 +68,8 @@ impl JournalArguments {
 
     /// Opens the journal to read it.
     pub(crate) fn open(&self) -> Result<SqliteJournal, CommandError> {
-        let (directory, _) = self.directory();
-        require_exists(&directory)?;
-        SqliteJournal::open(&directory).map_err(CommandError::of_journal)
+        self.require_exists()?;
+        SqliteJournal::open(self.directory().0).map_err(CommandError::of_journal)
     }
 
     /// What to append to a shell command so that the command finds the same journal.
@@ -85,15 +82,51 @@ impl JournalArguments {
 
     /// Fails if the journal does not exist.
     pub(crate) fn require_exists(&self) -> Result<(), CommandError> {
-        require_exists(&self.directory().0)
+        let (directory, is_default) = self.directory();
+        if is_default {
+            refuse_tracked(&directory)?;
+        }
+        // A damaged journal exists: opening it reports the damage. One of which only the log is left is damaged.
+        if ["journal.db", "journal.db-wal"].iter().any(|name| directory.join(name).exists()) {
+            return Ok(());
+        }
+        let error = CommandError::new("there is no journal").at(directory.display().to_string());
+        Err(error.remedy(format!("start a run, or name the directory of a journal with --journal DIR or ${VARIABLE}")))
     }
 }
 
-fn require_exists(directory: &Path) -> Result<(), CommandError> {
-    // A damaged journal exists: opening it reports the damage.
-    if directory.is_dir() {
-        return Ok(());
+/// Keeps the conversations with agents from being committed by accident: writes the directory's `.gitignore`, unless it says
+/// something.
+fn ignore_all(directory: &Path) -> io::Result<()> {
+    let path = directory.join(".gitignore");
+    match fs::symlink_metadata(&path) {
+        // A process was killed before it had written the file.
+        Ok(found) if found.is_file() && found.len() == 0 => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        found => return found.map(|_| ()),
     }
-    let error = CommandError::new("there is no journal").at(directory.display().to_string());
-    Err(error.remedy(format!("start a run, or name the directory of a journal with --journal DIR or ${VARIABLE}")))
+    private::write_file(&path, "*\n")
+}
+
+/// Refuses a default directory in which git tracks files: everything that is read there would be believed, and whoever commits to
+/// the repository could write it.
+#[cfg_attr(not(feature = "repository"), expect(unused_variables, reason = "nothing but the database is believed"))]
+fn refuse_tracked(directory: &Path) -> Result<(), CommandError> {
+    #[cfg(feature = "repository")]
+    {
+        let other = format!("name another directory with --journal DIR or ${VARIABLE}");
+        let place = directory.display().to_string();
+        match interlocking_worktree::Repository::tracks(directory) {
+            Ok(false) => {}
+            Ok(true) => {
+                let what = "git tracks files in the default directory of the journal, so that whoever commits to the repository could \
+                            write there";
+                let forget = format!("let git forget them: git rm -r --cached {place}");
+                let remedy = format!("{other}, or, if these files are yours, {forget}");
+                return Err(CommandError::new(what).at(place).remedy(remedy));
+            }
+            Err(error) => return Err(CommandError::from(error).at(place).remedy(other)),
+        }
+    }
+    Ok(())
 }

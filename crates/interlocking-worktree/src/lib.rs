@@ -63,7 +63,7 @@
 //! | the same without a working tree | [`Repository::cherry_pick_onto`], [`Repository::rebase_onto`], [`Repository::merge_onto`], [`Repository::squash_onto`] |
 //! | describe a conflict | [`Conflict`], with both sides and the base; [`Conflict::to_prompt`] |
 //! | create, move, rename, delete a branch, if it is where the caller last saw it | [`Repository::fast_forward`], [`Repository::move_branch`], [`Repository::create_branch`], [`Repository::rename_branch`], [`Repository::delete_branch`] |
-//! | read commits and files | [`Repository::resolve`], [`Repository::commits`], [`Repository::read_file`], [`Repository::is_ancestor`] |
+//! | read commits and files | [`Repository::resolve`], [`Repository::commits`], [`Repository::read_file`], [`Repository::is_ancestor`]; whether git [tracks](Repository::tracks) a path |
 //!
 //! # Guarantees of every operation
 //!

@@ -57,10 +57,19 @@ fn a_person_answers_from_another_process() {
     assert_eq!((exit, stdout.as_str()), (Some(3), ""), "{stderr}");
     assert!(stderr.contains("`review answer r1 JSON` answers, then `review resume r1` takes it up\n"), "{stderr}");
     assert!(!stderr.contains('\u{1b}'), "no control sequences where there is no terminal");
-    assert_eq!(fs::read_to_string(at.join(".interlocking/.gitignore")).unwrap(), "*\n");
+    let ignores = at.join(".interlocking/.gitignore");
+    assert_eq!(fs::read_to_string(&ignores).unwrap(), "*\n");
     assert_eq!(call(at, &["answer", "r1", r#"{"approved": true}"#]).0, Some(0));
+    // The process that was to write the file was killed.
+    fs::write(&ignores, "").unwrap();
     let (exit, stdout, _) = call(at, &["resume", "r1"]);
     assert_eq!((exit, stdout.as_str()), (Some(0), "\"The tide rises.\"\n"));
+    assert_eq!(fs::read_to_string(&ignores).unwrap(), "*\n");
+    for (before, after) in [(None, "*\n"), (Some("journal.*\n"), "journal.*\n")] {
+        before.map_or_else(|| fs::remove_file(&ignores), |text| fs::write(&ignores, text)).unwrap();
+        assert_eq!(call(at, &["resume", "r1"]).0, Some(0));
+        assert_eq!(fs::read_to_string(&ignores).unwrap(), after);
+    }
     let elsewhere = review(at, &["list", "--json"]).env("INTERLOCKING_JOURNAL", at.join(".interlocking")).output();
     let listed: Value = serde_json::from_str(&ran(elsewhere.unwrap()).1).unwrap();
     assert_eq!(listed[0]["state"], "finished");

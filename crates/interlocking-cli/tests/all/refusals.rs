@@ -69,6 +69,37 @@ async fn wrong_command_lines_are_refused() {
     "#]].assert_eq(&pages);
 }
 
+/// Only `run` makes a journal. Nothing is made in a directory that has none, and its permissions stay.
+#[tokio::test]
+async fn a_directory_without_a_journal_is_left_as_it_was() {
+    let review = Program::new();
+    let directory = review.place.path().join("journal");
+    std::fs::create_dir(&directory).unwrap();
+    #[cfg(unix)]
+    std::fs::set_permissions(&directory, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let permissions = || std::fs::metadata(&directory).unwrap().permissions();
+    let before = permissions();
+    for words in [
+        &["list"][..],
+        &["show", "r1"],
+        &["resume", "r1"],
+        &["answer", "r1", "7"],
+        &["fork", "r1"],
+        &["cancel", "r1"],
+        &["prune", "--keep-last", "0"],
+    ] {
+        let refused = review.call(words).await;
+        assert_eq!((refused.exit, refused.stdout.as_str()), (2, ""), "{words:?}: {refused:?}");
+        assert!(refused.stderr.starts_with("error: there is no journal\n"), "{words:?}: {refused:?}");
+        assert_eq!((std::fs::read_dir(&directory).unwrap().count(), permissions()), (0, before.clone()), "{words:?}");
+    }
+    // A journal of which only the log is left is a damaged one.
+    std::fs::write(directory.join("journal.db-wal"), "").unwrap();
+    let told = review.call(&["list"]).await;
+    assert_eq!(told.exit, 7, "{told:?}");
+    assert!(told.stderr.contains("the database is gone, though its log is there"), "{told:?}");
+}
+
 /// A name that is taken, and a run that another process works on.
 #[tokio::test]
 async fn runs_of_others_are_left_alone() {

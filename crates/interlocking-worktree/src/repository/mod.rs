@@ -10,6 +10,7 @@ pub(crate) mod reference_file;
 pub(crate) mod references;
 pub(crate) mod registration_lock;
 pub(crate) mod rename_branch;
+pub(crate) mod tracked;
 
 use std::{
     fmt,

@@ -47,6 +47,49 @@ fn a_detached_worktree_is_on_no_branch() {
     assert_eq!(place.repository.branches().unwrap().len(), 1);
 }
 
+/// Also in a linked worktree and below the root. A nested repository is an entry as well.
+#[test]
+fn what_is_tracked_is_what_the_index_has() {
+    let place = Place::new();
+    let (project, linked) = (place.project(), place.worktree("agent").path().to_owned());
+    for root in [&project, &linked] {
+        write(&root.join("deep/state/new.json"), "{}");
+        let tracked = |path: &str| Repository::tracks(root.join(path)).unwrap();
+        for path in ["deep", "deep/state", "deep/state/new.json", "none", ".git"] {
+            assert!(!tracked(path), "{path}");
+        }
+        assert!(tracked("README.md") && tracked("readme.MD") && !tracked("README"));
+        git_in(root, &["add", "deep"]);
+        for (path, is_tracked) in [("deep", true), ("deep/State", true), ("deep/stat", false), ("deep/state-2", false)]
+        {
+            assert_eq!(tracked(path), is_tracked, "{path}");
+        }
+        git_in(root, &["init", "--quiet", "nested"]);
+        git_in(
+            &root.join("nested"),
+            &[
+                "-c",
+                "user.name=Me",
+                "-c",
+                "user.email=me@example.org",
+                "commit",
+                "--quiet",
+                "--allow-empty",
+                "-m",
+                "Nested",
+            ],
+        );
+        assert!(!tracked("nested"));
+        git_in(root, &["add", "nested"]);
+        assert!(tracked("nested"));
+    }
+    assert!(!Repository::tracks(place.path().join("none")).unwrap(), "there is no repository");
+    assert!(!Repository::tracks(&project).unwrap(), "nor one of which it is a part");
+    assert!(Repository::tracks(place.path().join("none/deep")).is_err());
+    std::fs::write(project.join(".git/index"), "not an index").unwrap();
+    assert!(Repository::tracks(project.join("deep")).is_err());
+}
+
 #[test]
 fn the_list_is_gits() {
     let place = Place::new();
