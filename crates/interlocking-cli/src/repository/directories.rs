@@ -23,10 +23,12 @@ pub(crate) struct Directories {
 impl Directories {
     /// Creates the run's directory, empty. If the location names no repository, the repository's path is inside it.
     pub(crate) fn make(program: &str, location: &Location, run: &RunId) -> Result<Self, CommandError> {
-        let given = location.repo.as_deref().map(absolute).transpose()?;
+        let Location { repo: given, work_dir: given_work, target_dir, .. } = location.clone().absolute()?;
         let repository = given.as_ref().map(Repository::open).transpose()?;
-        let given_work = location.work_dir.as_deref().map(absolute).transpose()?;
-        let work = given_work.clone().unwrap_or_else(std::env::temp_dir);
+        let work = match &given_work {
+            Some(work) => work.clone(),
+            None => absolute(&std::env::temp_dir(), "TMPDIR")?,
+        };
         if let Some(tree) = repository.as_ref().and_then(Repository::working_tree) {
             refuse_inside(&work, tree)?;
         }
@@ -36,7 +38,7 @@ impl Directories {
                 (work, None)
             }
             None => {
-                let made = tempfile::Builder::new().prefix(&format!("{program}-")).tempdir();
+                let made = tempfile::Builder::new().prefix(&format!("{program}-")).tempdir_in(&work);
                 // Kept when this process ends: another process may resume the run.
                 let made = made.map_err(|reason| unusable(&work, &reason))?.keep();
                 (made.clone(), Some(made))
@@ -52,9 +54,10 @@ impl Directories {
             )),
             _ => unusable(&own, &reason),
         })?;
+        let removed = temporary.unwrap_or_else(|| own.clone());
         Ok(Self {
-            removed: temporary.unwrap_or_else(|| own.clone()),
-            target: location.target_dir.as_deref().map_or_else(|| Ok(work.join("target")), absolute)?,
+            removed,
+            target: target_dir.unwrap_or_else(|| work.join("target")),
             repository: given.unwrap_or_else(|| own.join("repository")),
             own,
         })
@@ -89,7 +92,7 @@ impl ResultFile {
     /// Opens the file before the run starts, so that a file that cannot be written is reported at once: creates it if it does not
     /// exist, and keeps its contents until the result is written. `None` if no path is given or known.
     pub(crate) fn open(given: Option<&Path>, known: Option<PathBuf>) -> Result<Option<Self>, CommandError> {
-        let Some(path) = given.map(absolute).transpose()?.or(known) else { return Ok(None) };
+        let Some(path) = given.map(|given| absolute(given, "--result")).transpose()?.or(known) else { return Ok(None) };
         let open = |options: &mut fs::OpenOptions| options.append(true).open(&path);
         let opened = match open(private::file_options().create_new(true)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {

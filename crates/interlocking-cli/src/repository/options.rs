@@ -56,8 +56,9 @@ pub struct RepositoryOptions {
 impl Location {
     /// The location with absolute paths.
     pub(crate) fn absolute(self) -> Result<Self, CommandError> {
-        let path = |path: Option<PathBuf>| path.as_deref().map(absolute).transpose();
-        let (repo, work_dir, target_dir) = (path(self.repo)?, path(self.work_dir)?, path(self.target_dir)?);
+        let path = |path: Option<PathBuf>, option| path.map(|path| absolute(&path, option)).transpose();
+        let (repo, work_dir) = (path(self.repo, "--repo")?, path(self.work_dir, "--work-dir")?);
+        let target_dir = path(self.target_dir, "--target-dir")?;
         Ok(Self { repo, work_dir, target_dir, branch: self.branch })
     }
 }
@@ -80,11 +81,15 @@ impl RepositoryOptions {
         if !self.specifies_agents() {
             return Ok(None);
         }
+        let directory = current_directory()?;
+        if let Some(file) = self.agents.file() {
+            absolute(file, "--agents")?;
+        }
         Ok(Some(AgentOptions {
-            script: self.script.as_deref().map(absolute).transpose()?,
+            script: self.script.as_deref().map(|script| absolute(script, "--script")).transpose()?,
             said: self.agents.agent_arguments().to_vec(),
             file: self.agents.file().map(Path::to_owned),
-            directory: absolute(Path::new("."))?,
+            directory,
         }))
     }
 }
@@ -103,9 +108,20 @@ pub(crate) struct AgentOptions {
     pub(crate) directory: PathBuf,
 }
 
-/// The path made absolute, as builds run in other directories.
-pub(crate) fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
-    std::path::absolute(path).map_err(|reason| unusable(path, &reason))
+/// The path that `option` gives, made absolute, as builds run in other directories.
+pub(crate) fn absolute(path: &Path, option: &str) -> Result<PathBuf, CommandError> {
+    let absolute = std::path::absolute(path).map_err(|reason| unusable(path, &reason))?;
+    match absolute.to_str() {
+        Some(_) => Ok(absolute),
+        None => Err(CommandError::new("the path is not UTF-8, and a run stores its paths as text")
+            .at(format!("{option} {}", absolute.display()))
+            .remedy("give another path")),
+    }
+}
+
+/// The directory in which the program is started.
+pub(crate) fn current_directory() -> Result<PathBuf, CommandError> {
+    absolute(Path::new("."), "the current directory")
 }
 
 /// The error for a file or directory that cannot be used.

@@ -2,7 +2,7 @@
 
 use super::directories::{Directories, ResultFile};
 use super::facts::{Facts, file};
-use super::options::{Location, RepositoryOptions, absolute};
+use super::options::{Location, RepositoryOptions, current_directory};
 use super::run_file::remove_directory;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -71,7 +71,7 @@ impl<M: Remembered> RepositoryRun<M> {
         own: M,
     ) -> Result<Self, CommandError> {
         if location.repo.is_none() {
-            let found = Repository::discover(absolute(Path::new("."))?).map_err(|error| {
+            let found = Repository::discover(current_directory()?).map_err(|error| {
                 CommandError::from(error).remedy("start the program in a git repository, or name one with --repo DIR")
             })?;
             let directory = found.working_tree().unwrap_or_else(|| found.common_directory());

@@ -29,6 +29,9 @@ mod isolation;
 #[cfg(target_os = "linux")]
 mod killed;
 mod own_commands;
+// Elsewhere file names are text.
+#[cfg(target_os = "linux")]
+mod paths;
 mod prepared;
 mod processes;
 mod refusals;
