@@ -206,6 +206,21 @@ pub enum GitWorkspacesError {
     /// A worktree cannot be reset to a commit.
     #[error(transparent)]
     Reset(#[from] ResetError),
+    /// A commit that is to land changes a file in a
+    /// [reserved directory](crate::GitWorkspaces::with_reserved_directory).
+    #[error(
+        "{commit} does not land, because it changes {path}: {} belongs to the program that executes the run, and agents do not write \
+         there",
+        directory.display()
+    )]
+    Reserved {
+        /// The commit.
+        commit: CommitId,
+        /// The file, or the first of several.
+        path: RepositoryPath,
+        /// The directory.
+        directory: PathBuf,
+    },
     /// The branch cannot be advanced, for example because it has moved.
     #[error(transparent)]
     FastForward(#[from] FastForwardError),

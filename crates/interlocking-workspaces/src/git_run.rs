@@ -249,7 +249,7 @@ impl GitRun {
     }
 
     /// The commit at which workspaces without another base begin. Git work.
-    fn start_commit(&self) -> Result<CommitId, GitWorkspacesError> {
+    pub(crate) fn start_commit(&self) -> Result<CommitId, GitWorkspacesError> {
         if let Some(known) = *self.0.start_commit.lock().unwrap_or_else(PoisonError::into_inner) {
             return Ok(known);
         }

@@ -77,6 +77,7 @@ impl GitWorkspaces {
     /// needed.
     pub fn new(repository: Repository, directory: impl Into<PathBuf>) -> Self {
         let (author, target, landing, bases, keep, setup, copied_files, grants, branch_names) = Default::default();
+        let reserved = Vec::new();
         let (directory, landing_timeout, keeps_children) = (directory.into(), Duration::from_secs(10), false);
         Self(Arc::new(Settings {
             repository,
@@ -92,6 +93,7 @@ impl GitWorkspaces {
             copied_files,
             grants,
             landing_timeout,
+            reserved,
             branch_names,
             active_runs: Arc::default(),
         }))
@@ -204,6 +206,16 @@ impl GitWorkspaces {
     #[must_use]
     pub fn with_landing_timeout(mut self, landing_timeout: Duration) -> Self {
         self.settings().landing_timeout = landing_timeout;
+        self
+    }
+
+    /// Reserves a directory for the program itself, such as that of its journal, in case it is inside a working tree of
+    /// the repository: a commit that changes a file there does not land
+    /// ([`Reserved`](crate::GitWorkspacesError::Reserved)), so that an agent cannot write what the program reads there.
+    /// Upper and lower case of ASCII count as equal.
+    #[must_use]
+    pub fn with_reserved_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.settings().reserved.push(directory.into());
         self
     }
 

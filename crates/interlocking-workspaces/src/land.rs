@@ -155,8 +155,13 @@ impl GitRun {
 
     fn advance(&self, branch: &BranchName, from: Option<CommitId>, commit: CommitId) -> Result<(), GitWorkspacesError> {
         let Settings { repository, landing, .. } = self.settings();
-        match repository.branch_head(branch)? {
-            Some(head) if repository.is_ancestor(commit, head)? => {}
+        let head = repository.branch_head(branch)?;
+        let has_it = head.map_or(Ok(false), |head| repository.is_ancestor(commit, head))?;
+        if !has_it {
+            self.refuse_reserved(head, commit)?;
+        }
+        match head {
+            Some(_) if has_it => {}
             Some(head) => match (repository.fast_forward(branch, commit, from.unwrap_or(head)), from) {
                 // The branch has moved since its head was read: check again.
                 (Err(FastForwardError::Moved { .. }), None) => return self.advance(branch, from, commit),

@@ -61,6 +61,7 @@ mod end;
 mod leftover_runs;
 mod commit;
 mod land;
+mod reserved;
 mod landings;
 mod fresh;
 mod checkout;

@@ -40,6 +40,7 @@ pub(crate) struct Settings {
     pub(crate) copied_files: Vec<RepositoryPath>,
     pub(crate) grants: Option<Grants>,
     pub(crate) landing_timeout: Duration,
+    pub(crate) reserved: Vec<PathBuf>,
     pub(crate) branch_names: Option<BranchNames>,
     pub(crate) active_runs: Arc<ActiveRuns>,
 }

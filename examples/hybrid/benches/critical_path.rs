@@ -182,6 +182,7 @@ async fn measure(place: &Path, slower: u32, clock: &Clock) -> Result<Measured, B
         run: "r1".parse()?,
         directory: place.join("worktrees"),
         target_directory: target,
+        journal: None,
         roles: Roles::all(Arc::new(ScriptedAgent::new(slow_script(slower)?))),
         sink: Arc::new(move |event| sink.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(event)),
         cancel: CancelToken::new(),

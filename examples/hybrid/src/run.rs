@@ -41,6 +41,8 @@ pub struct Settings {
     pub directory: PathBuf,
     /// Where builds put their artefacts: one place for all worktrees, so that nothing is compiled twice without need.
     pub target_directory: PathBuf,
+    /// The directory of the journal, if it has one: no change of a file there lands.
+    pub journal: Option<PathBuf>,
     /// The agents of the roles.
     pub roles: Roles,
     /// The listener for events.
@@ -164,6 +166,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         run,
         directory,
         target_directory,
+        journal,
         roles,
         sink,
         keep,
@@ -195,6 +198,9 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     }
     if let Some(branch) = land_on {
         workspaces = workspaces.with_landing(branch);
+    }
+    if let Some(journal) = journal {
+        workspaces = workspaces.with_reserved_directory(journal);
     }
     let checkouts = workspaces.checkouts_of(&run);
     let share = |directory: &Path| {

@@ -181,6 +181,7 @@ fn prepare(
         run: start.run.clone(),
         directory: session.worktrees(),
         target_directory: session.target_directory().to_owned(),
+        journal: Some(start.directory.clone()),
         roles,
         sink: Arc::new(|_| {}),
         cancel: start.cancel.clone(),

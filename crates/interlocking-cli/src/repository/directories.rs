@@ -1,5 +1,6 @@
 //! The directories of a run over a repository.
 
+use super::marker;
 use super::options::{Location, absolute, unusable};
 use crate::error::CommandError;
 use interlocking_core::run_id::RunId;
@@ -55,6 +56,11 @@ impl Directories {
             _ => unusable(&own, &reason),
         })?;
         let removed = temporary.unwrap_or_else(|| own.clone());
+        marker::write(&removed, program, run).map_err(|reason| {
+            // Nothing is in it, but the empty directory of the run.
+            let _ = fs::remove_dir_all(&removed);
+            unusable(&removed, &reason)
+        })?;
         Ok(Self {
             removed,
             target: target_dir.unwrap_or_else(|| work.join("target")),

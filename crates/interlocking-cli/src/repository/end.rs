@@ -2,7 +2,6 @@
 
 use super::facts::{Facts, file};
 use super::run::{Before, Remembered, RepositoryRun};
-use super::run_file::remove_directory;
 use crate::console::Style;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -43,7 +42,7 @@ impl<M: Remembered> RepositoryRun<M> {
             self.start.console.line(Style::Plain, &format!("Kept        {}", self.facts.directory.display()));
             return file.replace(&self.facts);
         }
-        remove_directory(&self.facts.removed)?;
+        self.facts.remove_directories(&self.start)?;
         if self.facts.is_demonstration {
             // Without its repository the run can be neither retried nor forked.
             return file.forget();
@@ -81,7 +80,7 @@ impl<M: Remembered> RepositoryRun<M> {
         };
         if self.is_fresh() {
             undo().await;
-            remove_directory(&self.facts.removed)?;
+            self.facts.remove_directories(&self.start)?;
         }
         let file = file(&self.start);
         match known {
@@ -96,9 +95,10 @@ impl<M: Remembered> RepositoryRun<M> {
     ///
     /// # Errors
     ///
-    /// [`CommandError`] if the run's file of facts cannot be read.
+    /// [`CommandError`] if the run's file of facts cannot be read, or names a directory that was not made for the run.
     pub fn cancelled(start: Start) -> Result<Option<Self>, CommandError> {
         let Some(facts) = Facts::find(&start)?.filter(|facts: &Facts<M>| facts.is_there) else { return Ok(None) };
+        facts.require_made(&start)?;
         let (result, named_script, made, claim, left_alone) = Default::default();
         let before = Before { known: Some(Box::new(facts.clone())), records: 0, has_sessions: true };
         Ok(Some(Self { start, facts, result, named_script, before, made, claim, left_alone }))

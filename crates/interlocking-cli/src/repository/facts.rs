@@ -2,12 +2,14 @@
 //! kept when the run is over, so that the run can be retried or forked.
 
 use super::directories::Directories;
+use super::marker;
 use super::options::{AgentOptions, Location};
 use super::run_file::RunFile;
 use crate::error::CommandError;
 use crate::start::Start;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{Entry, JournalError, Origin, RunSummary};
+use interlocking_sqlite::private;
 use interlocking_worktree::CommitId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -163,6 +165,34 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
             false => "bring it back".to_owned(),
         };
         Err(CommandError::new(what).at(self.repository.display().to_string()).remedy(remedy))
+    }
+
+    /// Fails if the directories exist, but were not made for the run.
+    pub(crate) fn require_made(&self, start: &Start) -> Result<(), CommandError> {
+        let Self { directory, removed, .. } = self;
+        marker::require(removed, start.program, &start.run)?;
+        if directory == removed || directory.parent() == Some(removed) {
+            return Ok(());
+        }
+        marker::require(directory, start.program, &start.run)
+    }
+
+    /// Removes the directories of the run.
+    pub(crate) fn remove_directories(&self, start: &Start) -> Result<(), CommandError> {
+        marker::remove(&self.removed, start.program, &start.run)
+    }
+
+    /// Creates the directories again if they are gone: a system may clear temporary directories. Fails if there are others in
+    /// their place.
+    pub(crate) fn make_again(&self, start: &Start) -> Result<(), CommandError> {
+        let Self { directory, removed, .. } = self;
+        self.require_made(start)?;
+        let is_gone = !removed.exists();
+        let made = private::make_restricted_directory(directory).and_then(|()| match is_gone {
+            true => marker::write(removed, start.program, &start.run),
+            false => Ok(()),
+        });
+        made.map_err(|error| CommandError::from(error).at(directory.display().to_string()))
     }
 
     /// Creates directories for a run that has none.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 impl<M: Remembered> RepositoryRun<M> {
     /// Worktrees and clones for the run, in its own [directory](Self::worktrees). They begin at the run's branch, and land there
-    /// or on the branch that the user names with `--land-on`.
+    /// or on the branch that the user names with `--land-on`. No change of a file in the journal's directory lands.
     ///
     /// # Errors
     ///
@@ -29,6 +29,8 @@ impl<M: Remembered> RepositoryRun<M> {
         let keep = if self.keeps() { Keep::Always } else { Keep::Never };
         let workspaces = GitWorkspaces::new(Repository::open(self.repository())?, self.worktrees());
         let workspaces = workspaces.with_target(BranchName::new(self.branch())?).with_keep(keep);
+        // What this program reads there it believes.
+        let workspaces = workspaces.with_reserved_directory(&self.start.directory);
         Ok(match self.land_on() {
             Some(branch) => workspaces.with_landing(BranchName::new(branch)?),
             None => workspaces,

@@ -44,6 +44,7 @@
 
 mod options;
 mod directories;
+mod marker;
 pub(crate) mod run_file;
 pub(crate) mod facts;
 mod run;

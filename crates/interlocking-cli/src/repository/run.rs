@@ -2,15 +2,14 @@
 
 use super::directories::{Directories, ResultFile};
 use super::facts::{Facts, file};
+use super::marker;
 use super::options::{Location, RepositoryOptions, current_directory};
-use super::run_file::remove_directory;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::start::Start;
 use interlocking_core::graph::Graph;
 use interlocking_runtime::Run;
 use interlocking_runtime::journal::Claim;
-use interlocking_sqlite::private;
 use interlocking_worktree::{BranchName, CommitId, Repository};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -103,7 +102,9 @@ impl<M: Remembered> RepositoryRun<M> {
         let location = location.absolute()?;
         let (branch, base) = match &location.repo {
             Some(repository) => {
-                let (branch, base) = branch_of(&Repository::open(repository)?, location.branch.as_deref())?;
+                let repository = Repository::open(repository)?;
+                refuse_journal_at_root(&start, &repository)?;
+                let (branch, base) = branch_of(&repository, location.branch.as_deref())?;
                 (branch, Some(base))
             }
             None => (location.branch.clone().unwrap_or_else(|| "main".to_owned()), None),
@@ -159,10 +160,8 @@ impl<M: Remembered> RepositoryRun<M> {
         let result = ResultFile::open(options.result.as_deref(), facts.result.take())?;
         let records = start.journal.load(&start.run).await.map_err(CommandError::of_journal)?.len();
         let made = if facts.is_there {
-            // The directory may have been removed, for instance by a system that clears temporary directories. It is made again:
-            // the work itself is in the repository.
-            private::make_restricted_directory(&facts.directory)
-                .map_err(|error| CommandError::from(error).at(facts.directory.display().to_string()))?;
+            // The work itself is in the repository.
+            facts.make_again(&start)?;
             None
         } else {
             Some(facts.make_directories(start.program, &start.run)?)
@@ -281,6 +280,17 @@ async fn refuse_taken(start: &Start) -> Result<(), CommandError> {
     Err(taken.at(start.directory.display().to_string()).remedy("choose another --run-id"))
 }
 
+/// Fails if the journal's own files lie beside those of the repository, among which everything lands.
+fn refuse_journal_at_root(start: &Start, repository: &Repository) -> Result<(), CommandError> {
+    let (journal, root) = (start.directory.canonicalize(), repository.working_tree().map(Path::canonicalize));
+    if !journal.is_ok_and(|journal| root.is_some_and(|root| root.is_ok_and(|root| root == journal))) {
+        return Ok(());
+    }
+    let error =
+        CommandError::new("the journal's directory is the repository's working tree, in which agents' work lands");
+    Err(error.at(start.directory.display().to_string()).remedy("name another directory with --journal DIR"))
+}
+
 /// The branch at which the run begins, and its commit.
 fn branch_of(repository: &Repository, named: Option<&str>) -> Result<(String, CommitId), CommandError> {
     let branch = match named {
@@ -301,7 +311,7 @@ impl<M: Remembered> Drop for RepositoryRun<M> {
     fn drop(&mut self) {
         // The claim is dropped after this: the next process of that name makes the same directories.
         let Some(made) = self.made.take() else { return };
-        let mut removed = remove_directory(&made.removed);
+        let mut removed = marker::remove(&made.removed, self.start.program, &self.start.run);
         if !self.before.has_sessions {
             removed = removed.and(file(&self.start).clear());
         }

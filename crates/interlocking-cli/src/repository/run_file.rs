@@ -149,7 +149,7 @@ impl RunFile {
 
     /// Removes the file and the directory.
     pub(crate) fn forget(&self) -> Result<(), CommandError> {
-        at(&self.path(), ignore_not_found(fs::remove_file(self.path())))?;
+        remove_file(&self.path())?;
         self.clear()
     }
 }
@@ -157,6 +157,11 @@ impl RunFile {
 /// Removes a directory and its contents.
 pub(crate) fn remove_directory(path: &Path) -> Result<(), CommandError> {
     at(path, ignore_not_found(fs::remove_dir_all(path)))
+}
+
+/// Removes a file.
+pub(crate) fn remove_file(path: &Path) -> Result<(), CommandError> {
+    at(path, ignore_not_found(fs::remove_file(path)))
 }
 
 fn at(path: &Path, done: io::Result<()>) -> Result<(), CommandError> {

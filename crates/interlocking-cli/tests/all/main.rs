@@ -32,6 +32,7 @@ mod own_commands;
 // Elsewhere file names are text.
 #[cfg(target_os = "linux")]
 mod paths;
+mod planted;
 mod prepared;
 mod processes;
 mod refusals;

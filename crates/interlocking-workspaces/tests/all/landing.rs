@@ -271,6 +271,44 @@ async fn what_is_not_committed_in_the_users_working_tree_is_not_touched() {
     assert_eq!(std::fs::read_to_string(project.root().join("README.md")).unwrap(), "changed");
 }
 
+/// Also on a branch that is not checked out, or that landing would create. Elsewhere work lands.
+#[tokio::test]
+async fn nothing_lands_in_a_directory_that_is_the_programs_own() {
+    for (reserved, landing, lands) in [
+        ("Work.txt", None, false),
+        ("work.txt", Some("mine"), false),
+        ("", None, false),
+        ("other", None, true),
+        ("../elsewhere", Some("mine"), true),
+    ] {
+        let project = Project::new();
+        let directory = project.root().join(reserved);
+        // A directory of this name is untracked, which would keep the file from landing on `main`, too.
+        std::fs::create_dir_all(&directory).unwrap();
+        let mut workspaces = project.workspaces().with_reserved_directory(&directory);
+        if let Some(branch) = landing {
+            workspaces = workspaces.with_landing(BranchName::new(branch).unwrap());
+        }
+        let run = Run::new(Job { work: LogicNode(Work(Meanwhile::Nothing, project.root())) });
+        let outcome = run.with_workspaces(Arc::new(workspaces)).start(()).await.unwrap().outcome;
+        let main = project.main().head().unwrap();
+        match outcome {
+            Outcome::Finished(landed) => {
+                assert_eq!((lands, landing.is_some() || main == landed), (true, true), "{reserved}");
+            }
+            Outcome::Failed(failure) => {
+                assert!(
+                    !lands && failure.message.contains("does not land, because it changes work.txt: "),
+                    "{failure}"
+                );
+                let mine = project.repository().branch_head(&BranchName::new("mine").unwrap()).unwrap();
+                assert_eq!((main, mine), (project.begin, None), "{reserved}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 /// The setup command runs in each new worktree. If it fails, the node fails, and nothing is left.
 #[tokio::test]
 async fn a_new_worktree_is_made_ready() {

@@ -125,6 +125,7 @@ impl Stage {
             run: "r1".parse().unwrap(),
             directory: self.slot.path().join("worktrees"),
             target_directory: target_directory(),
+            journal: None,
             roles: Roles::all(self.agent.clone()),
             sink: Arc::new(sink),
             cancel: CancelToken::new(),
