@@ -153,10 +153,10 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         self
     }
 
-    /// Removes what a run has besides its journal, such as worktrees, after `cancel` has ended it, and before `prune` removes it
-    /// from the journal. `cancel` also calls this for a run that was cancelled before, to repeat a removal that was not completed;
-    /// there may be nothing left to remove. Called only if no process executes the run; a process that executes it reaches
-    /// [`conclude`](crate::RunSession::conclude) instead.
+    /// Removes what a run has besides its journal, such as worktrees, after `cancel` has ended it, and before `prune`
+    /// removes it from the journal. `cancel` also calls this for a run that was cancelled before, to repeat a removal
+    /// that was not completed; there may be nothing left to remove. Called only if no process executes the run; a
+    /// process that executes it reaches [`conclude`](crate::RunSession::conclude) instead.
     #[must_use]
     pub fn with_cleanup<F>(mut self, clean_up: impl Fn(Start) -> F + 'static) -> Self
     where

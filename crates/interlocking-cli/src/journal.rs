@@ -95,8 +95,8 @@ impl JournalArguments {
     }
 }
 
-/// Keeps the conversations with agents from being committed by accident: writes the directory's `.gitignore`, unless it says
-/// something.
+/// Keeps the conversations with agents from being committed by accident: writes the directory's `.gitignore`, unless it
+/// says something.
 fn ignore_all(directory: &Path) -> io::Result<()> {
     let path = directory.join(".gitignore");
     match fs::symlink_metadata(&path) {
@@ -108,8 +108,8 @@ fn ignore_all(directory: &Path) -> io::Result<()> {
     private::write_file(&path, "*\n")
 }
 
-/// Refuses a default directory in which git tracks files: everything that is read there would be believed, and whoever commits to
-/// the repository could write it.
+/// Refuses a default directory in which git tracks files: everything that is read there would be believed, and whoever
+/// commits to the repository could write it.
 #[cfg_attr(not(feature = "repository"), expect(unused_variables, reason = "nothing but the database is believed"))]
 fn refuse_tracked(directory: &Path) -> Result<(), CommandError> {
     #[cfg(feature = "repository")]
@@ -119,8 +119,8 @@ fn refuse_tracked(directory: &Path) -> Result<(), CommandError> {
         match interlocking_worktree::Repository::tracks(directory) {
             Ok(false) => {}
             Ok(true) => {
-                let what = "git tracks files in the default directory of the journal, so that whoever commits to the repository could \
-                            write there";
+                let what = "git tracks files in the default directory of the journal, so that whoever commits to the \
+                            repository could write there";
                 let forget = format!("let git forget them: git rm -r --cached {place}");
                 let remedy = format!("{other}, or, if these files are yours, {forget}");
                 return Err(CommandError::new(what).at(place).remedy(remedy));

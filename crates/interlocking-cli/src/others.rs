@@ -1,4 +1,5 @@
-//! The runs of other programs that have the same journal. What a run has beside the journal, only its own program can remove.
+//! The runs of other programs that have the same journal. What a run has beside the journal, only its own program can
+//! remove.
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -17,8 +18,8 @@ struct Facts {
     is_there: bool,
 }
 
-/// The runs that have directories of another program than this, with the names of the programs. A run whose file cannot be read
-/// may have some.
+/// The runs that have directories of another program than this, with the names of the programs. A run whose file cannot
+/// be read may have some.
 pub(crate) fn runs(journal: &Path, program: &str) -> Result<BTreeMap<RunId, String>, CommandError> {
     let unreadable =
         |error: io::Error| CommandError::from(error).at(journal.display().to_string()).with_exit(Exit::Journal);

@@ -209,8 +209,8 @@ pub enum GitWorkspacesError {
     /// A commit that is to land changes a file in a
     /// [reserved directory](crate::GitWorkspaces::with_reserved_directory).
     #[error(
-        "{commit} does not land, because it changes {path}: {} belongs to the program that executes the run, and agents do not write \
-         there",
+        "{commit} does not land, because it changes {path}: {} belongs to the program that executes the run, and \
+         agents do not write there",
         directory.display()
     )]
     Reserved {

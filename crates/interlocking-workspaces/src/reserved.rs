@@ -7,8 +7,8 @@ use interlocking_worktree::{CommitId, FileChange, RepositoryPath};
 use std::path::{Path, PathBuf};
 
 impl GitRun {
-    /// Refuses a commit to land that changes a file in a reserved directory, compared with the branch, or with the run's
-    /// start where there is no branch yet. Git work.
+    /// Refuses a commit to land that changes a file in a reserved directory, compared with the branch, or with the
+    /// run's start where there is no branch yet. Git work.
     pub(crate) fn refuse_reserved(&self, head: Option<CommitId>, commit: CommitId) -> Result<(), GitWorkspacesError> {
         let Settings { repository, reserved, .. } = self.settings();
         if reserved.is_empty() {

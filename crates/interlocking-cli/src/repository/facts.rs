@@ -182,8 +182,8 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
         marker::remove(&self.removed, start.program, &start.run)
     }
 
-    /// Creates the directories again if they are gone: a system may clear temporary directories. Fails if there are others in
-    /// their place.
+    /// Creates the directories again if they are gone: a system may clear temporary directories. Fails if there are
+    /// others in their place.
     pub(crate) fn make_again(&self, start: &Start) -> Result<(), CommandError> {
         let Self { directory, removed, .. } = self;
         self.require_made(start)?;

@@ -1,5 +1,5 @@
-//! The file by which a process knows that a directory was made for a run. The path of the directory is in a file beside the
-//! journal, and is not believed alone: what is removed is what the program has made.
+//! The file by which a process knows that a directory was made for a run. The path of the directory is in a file beside
+//! the journal, and is not believed alone: what is removed is what the program has made.
 
 use super::run_file::{remove_directory, remove_file};
 use crate::error::CommandError;
@@ -21,7 +21,8 @@ pub(crate) fn write(directory: &Path, program: &str, run: &RunId) -> io::Result<
     file.write_all(text(program, run).as_bytes())
 }
 
-/// Fails unless a directory was made for the run, or does not exist. A link in its place, or in place of the file, is not it.
+/// Fails unless a directory was made for the run, or does not exist. A link in its place, or in place of the file, is
+/// not it.
 pub(crate) fn require(directory: &Path, program: &str, run: &RunId) -> Result<(), CommandError> {
     let is = |path: &Path, kind: fn(&fs::FileType) -> bool| {
         fs::symlink_metadata(path).is_ok_and(|found| kind(&found.file_type()))
@@ -34,8 +35,8 @@ pub(crate) fn require(directory: &Path, program: &str, run: &RunId) -> Result<()
         return Ok(());
     }
     let what = format!(
-        "the directory is left alone, because no file `{NAME}` in it says that `{program}` made it for `{run}`: remove it yourself, if \
-         nothing in it is needed"
+        "the directory is left alone, because no file `{NAME}` in it says that `{program}` made it for `{run}`: remove \
+         it yourself, if nothing in it is needed"
     );
     Err(CommandError::new(what).at(directory.display().to_string()))
 }

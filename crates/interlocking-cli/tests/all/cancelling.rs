@@ -5,8 +5,8 @@ use interlocking::cli::{CommandError, Start};
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use std::sync::{Arc, Mutex};
 
-/// No process executes the run, also not during the removal. Another `cancel` repeats a removal that has failed, or whose process
-/// was killed.
+/// No process executes the run, also not during the removal. Another `cancel` repeats a removal that has failed, or
+/// whose process was killed.
 #[tokio::test]
 async fn who_cancels_a_run_that_nobody_executes_clears_up() {
     let cleared = Arc::new(Mutex::new(Vec::new()));

@@ -16,8 +16,8 @@ fn forge(facts: &Path, removed: &Path) {
     fs::write(facts, forged.to_string()).unwrap();
 }
 
-/// The journal is where it is by default, in the repository's working tree. The agent writes what the program reads there of
-/// a run.
+/// The journal is where it is by default, in the repository's working tree. The agent writes what the program reads
+/// there of a run.
 #[test]
 fn what_an_agent_commits_does_not_land_in_the_journal() {
     let scene = Scene::new();
@@ -37,8 +37,8 @@ fn what_an_agent_commits_does_not_land_in_the_journal() {
         assert_eq!(exit, Some(1), "{stderr}");
         let journal = scene.at("project/.interlocking").canonicalize().unwrap();
         let told = format!(
-            " does not land, because it changes .Interlocking/pair/rx.json: {} belongs to the program that executes the run, and \
-             agents do not write there\n",
+            " does not land, because it changes .Interlocking/pair/rx.json: {} belongs to the program that executes \
+             the run, and agents do not write there\n",
             journal.display()
         );
         assert!(stderr.contains(&told), "{stderr}");
@@ -76,8 +76,9 @@ fn a_default_journal_that_git_tracks_is_refused() {
         assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
         assert_eq!(
             stderr,
-            "error: git tracks files in the default directory of the journal, so that whoever commits to the repository could write \
-             there\n  at: .interlocking\n  to do: name another directory with --journal DIR or $INTERLOCKING_JOURNAL, or, if these \
+            "error: git tracks files in the default directory of the journal, so that whoever commits to the \
+             repository could write there\n  at: .interlocking\n  to do: name another directory with \
+             --journal DIR or $INTERLOCKING_JOURNAL, or, if these \
              files are yours, let git forget them: git rm -r --cached .interlocking\n"
         );
         assert_eq!(fs::read_dir(project.join(".interlocking")).unwrap().count(), 1);
@@ -99,8 +100,9 @@ fn a_directory_that_was_not_made_for_the_run_is_not_removed() {
         let (exit, _, stderr) = scene.call(words);
         assert_eq!(exit, Some(8), "{stderr}");
         let told = format!(
-            "error: the directory is left alone, because no file `.interlocking-run` in it says that `pair` made it for `r1`: remove it \
-             yourself, if nothing in it is needed\n  at: {}\n  to do: `pair cancel r1` tries that again\n",
+            "error: the directory is left alone, because no file `.interlocking-run` in it says that `pair` made it \
+             for `r1`: remove it yourself, if nothing in it is needed\n  at: {}\n  \
+             to do: `pair cancel r1` tries that again\n",
             precious.display()
         );
         assert!(stderr.contains(&told), "{stderr}");
