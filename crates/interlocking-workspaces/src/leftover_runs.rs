@@ -76,6 +76,18 @@ impl GitWorkspaces {
         looking.await.unwrap_or(Err(GitWorkspacesError::RunEnded))
     }
 
+    /// Removes what is [left of a run](Self::leftover_of), if anything is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`leftover_of`](Self::leftover_of) and [`LeftoverRun::remove`].
+    pub async fn remove_leftover_of(&self, run: &RunId) -> Result<(), GitWorkspacesError> {
+        match self.leftover_of(run).await? {
+            Some(left) => left.remove().await,
+            None => Ok(()),
+        }
+    }
+
     /// The directory below which the worktrees of a run lie, according to git's list, wherever the program of the run
     /// has put them; none if the run has no worktree left on a branch of its own name. With [this
     /// directory](Self::with_directory), everything that is [left of the run](Self::leftover_of) is found. This is

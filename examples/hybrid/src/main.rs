@@ -5,6 +5,7 @@ mod session;
 mod summary;
 
 use interlocking::cli::Cli;
+use interlocking::cli::repository::RepositoryRun;
 use std::process::ExitCode;
 
 const ABOUT: &str = "\
@@ -21,7 +22,7 @@ async fn main() -> ExitCode {
         .with_about(ABOUT)
         .with_version(env!("CARGO_PKG_VERSION"))
         .with_new_runs(session::begin)
-        .with_cleanup(session::clear_cancelled)
+        .with_cleanup(RepositoryRun::<session::Facts>::clean_up)
         .running_by_default()
         .main()
         .await

@@ -243,25 +243,6 @@ fn refuse_moved(
     }
 }
 
-/// Removes what a cancelled run has made, once no process executes it. Its commits stay in the archive. Returns what could not be
-/// removed, and why.
-///
-/// # Errors
-///
-/// [`SetUpError`]; nothing was done.
-pub async fn take_away(
-    repository: &Path,
-    main: &str,
-    run: &RunId,
-    directory: &Path,
-) -> Result<Option<GitWorkspacesError>, SetUpError> {
-    let workspaces = workspaces(&Repository::open(repository)?, &BranchName::new(main)?, directory, false)?;
-    match workspaces.leftover_of(run).await? {
-        Some(left) => Ok(left.remove().await.err()),
-        None => Ok(None),
-    }
-}
-
 impl UnderWay {
     /// At the end of the run, leaves its worktrees alone: another process has taken the run up.
     #[must_use]
@@ -303,20 +284,12 @@ impl UnderWay {
             result.total_cost = report.ledger.total().cost;
         }
         let left_behind = match workspaces {
-            Some(workspaces) if is_over => left_behind(&workspaces, &run).await,
+            Some(workspaces) if is_over => {
+                workspaces.remove_leftover_of(&run).await.err().map(|error| error.to_string())
+            }
             _ => None,
         };
         let took = CoarseClock.now().since(started);
         Ok(Ended { result, main: (base, head), ledger: report.ledger, took, left_behind })
     }
-}
-
-/// The remains of a run that is over, in words.
-async fn left_behind(workspaces: &GitWorkspaces, run: &RunId) -> Option<String> {
-    let left = match workspaces.leftover_of(run).await {
-        Ok(left) => left?,
-        Err(error) => return Some(error.to_string()),
-    };
-    // The same obstacle prevents both.
-    left.remove().await.err().map(|error| error.to_string())
 }

@@ -6,7 +6,7 @@ use hybrid::demo::Scenario;
 use hybrid::graph::Hybrid;
 use hybrid::past::{Past, PastError};
 use hybrid::requirements::unmet;
-use hybrid::run::{SetUpError, Settings, UnderWay, set_up, take_away};
+use hybrid::run::{SetUpError, Settings, UnderWay, set_up};
 use hybrid::spec::Task;
 use hybrid::stage::lay_out;
 use hybrid::types::{HybridResult, StackSpec};
@@ -125,7 +125,8 @@ async fn refuse_unmet(run: &RepositoryRun<Facts>, task: &Task) -> Result<(), Com
 async fn bind_roles(run: &RepositoryRun<Facts>) -> Result<Roles, CommandError> {
     let Facts { toolchain, scenario, .. } = run.own();
     let commands = toolchain.configured().map(ToString::to_string);
-    let access = BuildAccess::cargo(commands, &run.target_directory().join("agents"));
+    let mut access = BuildAccess::cargo(commands, &run.target_directory().join("agents"));
+    access.inherit.extend(toolchain.pass_environment.iter().cloned());
     let script = scenario.map(|scenario| Script::parse(scenario.name(), scenario.script())).transpose()?;
     run.bind_roles::<Hybrid>(&access, script).await
 }
@@ -233,16 +234,6 @@ impl RunSession<Hybrid> for Session {
     async fn abandon(self) -> Result<(), CommandError> {
         self.run.abandon(|| std::future::ready(())).await
     }
-}
-
-/// Removes what a run has made that was cancelled while no process executed it.
-pub(crate) async fn clear_cancelled(start: Start) -> Result<(), CommandError> {
-    let Some(run) = RepositoryRun::<Facts>::cancelled(start)? else { return Ok(()) };
-    let left_behind = match run.keeps() {
-        true => None,
-        false => take_away(run.repository(), run.branch(), &run.start().run, &run.worktrees()).await?,
-    };
-    run.clear_cancelled(left_behind.map(|problem| problem.to_string()).as_deref())
 }
 
 /// How a run that is over without success can be continued.

@@ -155,14 +155,24 @@ pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Sc
     prepare(RepositoryRun::resume(&options.repository, start).await?, options.approve).await
 }
 
+/// Removes what is left of a run that was ended while no process executed it.
+pub(crate) async fn clean_up(start: Start) -> Result<(), CommandError> {
+    RepositoryRun::clean_up_with(start, places).await
+}
+
+/// The workspaces of a run: a recovery works where the lost run has left its own.
+fn places(run: &RepositoryRun<Facts>) -> Result<GitWorkspaces, CommandError> {
+    let own = run.workspaces()?;
+    Ok(workspaces(match &run.own().left_in {
+        Some(directory) => own.with_directory(directory.clone()),
+        None => own,
+    }))
+}
+
 async fn prepare(repository_run: RepositoryRun<Facts>, approves: bool) -> Result<Prepared<ScoutAndWave>, CommandError> {
     let start = repository_run.start().clone();
-    let Facts { is_demonstration, toolchain, left_in } = repository_run.own().clone();
-    let own = repository_run.workspaces()?;
-    let workspaces = workspaces(match left_in {
-        Some(directory) => own.with_directory(directory),
-        None => own,
-    });
+    let Facts { is_demonstration, toolchain, .. } = repository_run.own().clone();
+    let workspaces = places(&repository_run)?;
     let mut workbench =
         Workbench::new(repository_run.target_directory().to_owned(), workspaces.checkouts_of(&start.run));
     workbench.toolchain = toolchain;

@@ -5,9 +5,8 @@ mod begin;
 mod commands;
 mod status;
 
-use crate::begin::{Facts, begin, resume};
+use crate::begin::{begin, clean_up, resume};
 use interlocking::cli::Cli;
-use interlocking::cli::repository::RepositoryRun;
 use std::process::ExitCode;
 
 const ABOUT: &str = "\
@@ -24,7 +23,7 @@ async fn main() -> ExitCode {
         .with_about(ABOUT)
         .with_version(env!("CARGO_PKG_VERSION"))
         .with_new_runs(begin)
-        .with_cleanup(RepositoryRun::<Facts>::clean_up)
+        .with_cleanup(clean_up)
         .with_command("check", "Say whether a task is one for the protocol, and write nothing", commands::check)
         .with_command("scout", "Plan a task, and write the document", commands::scout)
         .with_command("bootstrap", "Plan a project without code, and build it", commands::bootstrap)

@@ -123,14 +123,24 @@ impl<M: Remembered> RepositoryRun<M> {
     ///
     /// [`CommandError`] if something cannot be removed.
     pub async fn clean_up(start: Start) -> Result<(), CommandError> {
+        Self::clean_up_with(start, Self::workspaces).await
+    }
+
+    /// Like [`clean_up`](Self::clean_up), for a program that has its workspaces elsewhere than [the run's](Self::workspaces).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`clean_up`](Self::clean_up), and that of `workspaces`.
+    pub async fn clean_up_with(
+        start: Start,
+        workspaces: impl FnOnce(&Self) -> Result<GitWorkspaces, CommandError>,
+    ) -> Result<(), CommandError> {
         let Some(run) = Self::cancelled(start)? else { return Ok(()) };
-        let mut left_behind = None;
-        if !run.keeps()
-            && let Some(left) = run.workspaces()?.leftover_of(&run.start.run).await?
-        {
-            left_behind = left.remove().await.err().map(|error| error.to_string());
-        }
-        run.clear_cancelled(left_behind.as_deref())
+        let left_behind = match run.keeps() {
+            true => None,
+            false => workspaces(&run)?.remove_leftover_of(&run.start.run).await.err(),
+        };
+        run.clear_cancelled(left_behind.map(|error| error.to_string()).as_deref())
     }
 }
 
@@ -174,8 +184,11 @@ impl<G: Graph, M: Remembered> RunSession<G> for GitSession<G, M> {
             None => return Err(CommandError::new("it is not known where the run began").with_exit(Exit::Failed)),
         };
         let after = landed(&run, &repository).await?.unwrap_or(before);
-        let left = if is_to_be_gone { workspaces.leftover_of(&run.start.run).await? } else { None };
-        let left_behind = left.map(|left| left.directory().display().to_string());
+        // What could not be removed when the run ended is tried again, and why it cannot be is told.
+        let left_behind = match is_to_be_gone {
+            true => workspaces.remove_leftover_of(&run.start.run).await.err().map(|error| error.to_string()),
+            false => None,
+        };
         let is_interrupted = !is_over || matches!(report.outcome, Outcome::Cancelled);
         let (calls, seconds) = (report.ledger, report.took.as_duration().as_secs_f64());
         let output = report.outcome.finished();
