@@ -24,14 +24,14 @@ struct Progress<'a> {
     /// The child runs of map nodes that have not ended, with their map nodes.
     children: HashMap<RunId, Node>,
     /// The cost of each visit, over all attempts.
-    costs: HashMap<(Option<String>, Name, u32), Cost>,
+    costs: HashMap<(Option<RunId>, Name, u32), Cost>,
     cost: Cost,
 }
 
-/// A node's execution; `child` names its child run, if it has one.
+/// A node's execution; `child` is its run, if that is a child run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Node {
-    child: Option<String>,
+    child: Option<RunId>,
     node: NodeRef,
 }
 
@@ -105,9 +105,9 @@ impl<'a> Progress<'a> {
         Self { console, run, total, running, children, costs, cost }
     }
 
-    /// The short name of a child run; `None` for the run that was started.
-    fn child(&self, run: &RunId) -> Option<String> {
-        (*run != self.run).then(|| short_name(run))
+    /// The run, if it is a child run; `None` for the run that was started.
+    fn child(&self, run: &RunId) -> Option<RunId> {
+        (*run != self.run).then(|| run.clone())
     }
 
     /// Redraws the live lines, with the current cost.
@@ -246,13 +246,6 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// The last characters of a child run's name, which distinguish it from its siblings.
-fn short_name(run: &RunId) -> String {
-    let name = run.as_str();
-    // A run's name is ASCII.
-    name[name.len().saturating_sub(4)..].to_owned()
-}
-
 /// What an agent did, if that is worth a line.
 fn agent_action(event: &AgentEvent) -> Option<String> {
     let text = match event {
@@ -275,7 +268,9 @@ fn agent_action(event: &AgentEvent) -> Option<String> {
 }
 
 fn named(Node { child, node }: &Node) -> String {
-    let child = child.as_ref().map_or_else(String::new, |child| format!("…{child} "));
+    // The last characters of a child run's name differ from those of most siblings. A run's name is ASCII.
+    let short = |child: &RunId| format!("…{} ", &child.as_str()[child.as_str().len().saturating_sub(4)..]);
+    let child = child.as_ref().map_or_else(String::new, short);
     let visit = if node.visit > 1 { format!(" #{}", node.visit) } else { String::new() };
     let attempt = if node.attempt > 1 { format!(" retry {}", node.attempt - 1) } else { String::new() };
     format!("{child}{}{visit}{attempt}", node.node)
@@ -420,8 +415,18 @@ mod tests {
         progress.handle(&event(1000, EventKind::NodeStarted(TESTS)));
         progress.handle(&in_child(2000, EventKind::NodeStarted(TESTS)));
         let done = of_node(&TESTS, "node_finished", json!({ "to": to, "took_ms": 0 }));
-        let line = progress.handle(&in_child(3000, done)).unwrap();
+        let line = progress.handle(&in_child(3000, done.clone())).unwrap();
         assert_eq!(line.text, "   3.0 s  …8a8e tests #2  → exit                        0.0 s");
         assert_eq!(live(&progress), ["tests #2"]);
+
+        // Among many child runs, some have names that end alike.
+        let in_twin = |kind| Event::new("r-1111111111118a8e".parse().unwrap(), 4000, kind);
+        let usage = Usage { cost: Cost::from_micro_dollars(31_000), ..Usage::default() };
+        progress.handle(&in_child(4000, EventKind::NodeStarted(TESTS)));
+        progress.handle(&in_twin(EventKind::NodeStarted(TESTS)));
+        progress.handle(&in_twin(agent(TESTS, AgentEvent::Finished { session: None, usage })));
+        let line = progress.handle(&in_child(4000, done)).unwrap();
+        assert!(line.text.ends_with("→ exit                        0.0 s"), "another's cost: {}", line.text);
+        assert_eq!(live(&progress), ["tests #2", "…8a8e tests #2"], "its twin runs");
     }
 }
