@@ -1,5 +1,6 @@
 //! Executes a run, new or resumed, and prints its outcome.
 
+use crate::ancestor::topmost_ancestor;
 use crate::arguments::ExecuteArguments;
 use crate::console::{Console, Style};
 use crate::ending::Ending;
@@ -13,7 +14,7 @@ use crate::text::{count, sanitized, seconds};
 use interlocking_core::graph::{Graph, Stored};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::human::OpenQuestion;
-use interlocking_runtime::journal::ending;
+use interlocking_runtime::journal::{Entry, ending};
 use interlocking_runtime::{CancelToken, Outcome, Report, Run, StartError, event};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -55,8 +56,8 @@ impl Invocation {
         })
     }
 
-    /// Opens the journal for a run that is resumed or retried. Refuses a run that is not in the journal, and to retry a run that
-    /// has not failed.
+    /// Opens the journal for a run that is resumed or retried. Refuses a run that is not in the journal, a child run, and to retry
+    /// a run that has not failed.
     pub(crate) async fn resume_of(
         &self,
         run: RunId,
@@ -71,6 +72,17 @@ impl Invocation {
             let error = CommandError::new(format!("there is no run `{}` to resume", start.run));
             let error = error.at(start.directory.display().to_string());
             return Err(error.remedy(format!("`{} list` shows the runs there are", self.name)));
+        }
+        let origin = records.first().and_then(|first| match &first.entry {
+            Entry::Started { origin, .. } => origin.as_ref(),
+            _ => None,
+        });
+        let started = topmost_ancestor(&*start.journal, origin).await.map_err(CommandError::of_journal)?;
+        if let Some(started) = started {
+            let error =
+                CommandError::new(format!("run `{}` is a child run: it goes on with `{}`", start.run, started.run));
+            let again = if retry { " --retry" } else { "" };
+            return Err(error.remedy(format!("`{}{again}` resumes both", self.resume(&started.run))));
         }
         if retry && ending(&records) != Some("failed") {
             // Refused here, before the program prepares anything.

@@ -70,6 +70,7 @@ mod entry;
 mod journal;
 mod others;
 mod budgets;
+mod ancestor;
 mod execute;
 mod event_file;
 mod progress;

@@ -1,5 +1,6 @@
 //! `answer`: a person's answer to a question of a run, or of one of its child runs.
 
+use crate::ancestor::topmost_ancestor;
 use crate::arguments::{CommonArguments, Named};
 use crate::console::{Console, Style};
 use crate::entry::{parse, text};
@@ -42,7 +43,7 @@ pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) 
     let account = account(&journal, &run).await.map_err(CommandError::of_journal)?;
     let (asker, to) = choose(&account, question.as_ref())?;
     let Some((text, place)) = text(answer.as_deref(), file.as_deref(), "the answer", console)? else {
-        return Err(no_answer_given(&account, &to));
+        return Err(no_answer_given(&account, &asker, &to));
     };
     let parsed: Value = parse(&text, &place)
         .map_err(|error| error.remedy(format!("write JSON: a text is in quotation marks, {}", json!(text.trim()))))?;
@@ -50,6 +51,8 @@ pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) 
     let told = json!({ "run": asker, "question": to.to_string(), "letter": number });
     common.print(console, &told, String::new)?;
     if !common.json {
+        let started = topmost_ancestor(&journal, account.summary.origin.as_ref()).await;
+        let run = started.map_err(CommandError::of_journal)?.map_or(run, |started| started.run);
         let resume = format!("{name} resume {run}{}", common.journal.words());
         let line = format!("answered {to} of {asker}; `{resume}` takes the run up, if no process is executing it");
         console.line(Style::Good, &line);
@@ -87,10 +90,11 @@ fn choose(account: &RunAccount, named: Option<&Named>) -> Result<(RunId, By), Co
 }
 
 /// The error if no answer was given: it shows the question.
-fn no_answer_given(account: &RunAccount, to: &By) -> CommandError {
+fn no_answer_given(account: &RunAccount, asker: &RunId, to: &By) -> CommandError {
     let mut shown = String::new();
     account.each(&mut |run| {
-        let asked = run.executions.iter().filter(|known| known.by == *to).filter_map(|known| known.question.as_ref());
+        let executions = run.executions.iter().filter(|known| run.summary.run == *asker && known.by == *to);
+        let asked = executions.filter_map(|known| known.question.as_ref());
         asked.for_each(|question| shown = format!("{}\nits answer: {}", question.question, question.schema));
     });
     CommandError::new(format!("no answer was given to {to}, which asks {}", sanitized(&shown)))

@@ -64,7 +64,7 @@ pub(crate) async fn list(arguments: Arguments, console: &Console) -> Result<Exit
 }
 
 /// The state of a run. Reads the run's records only if the run has not ended and no process executes it.
-async fn state_of(journal: &dyn Journal, summary: &RunSummary) -> Result<RunState, JournalError> {
+pub(super) async fn state_of(journal: &dyn Journal, summary: &RunSummary) -> Result<RunState, JournalError> {
     Ok(match (summary.ended.as_deref(), &summary.holder) {
         (Some("failed"), _) => RunState::Failed,
         (Some("cancelled"), _) => RunState::Cancelled,

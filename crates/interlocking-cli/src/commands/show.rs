@@ -1,6 +1,7 @@
 //! `show`: what a run did, as a tree.
 
-use super::list::origin_words;
+use super::list::{origin_words, state_of};
+use crate::ancestor::topmost_ancestor;
 use crate::arguments::CommonArguments;
 use crate::console::Console;
 use crate::error::{CommandError, failure_lines};
@@ -31,12 +32,18 @@ pub(crate) async fn show(arguments: Arguments, name: &str, console: &Console) ->
     let Arguments { run, common } = arguments;
     let journal = common.journal.open()?;
     let account = account(&journal, &run).await.map_err(CommandError::of_journal)?;
-    common.print(console, &account, || tree(&account, name, &common.journal.words()))?;
+    let started =
+        topmost_ancestor(&journal, account.summary.origin.as_ref()).await.map_err(CommandError::of_journal)?;
+    let resumable = match started {
+        Some(started) => (state_of(&journal, &started).await.map_err(CommandError::of_journal)?, started.run),
+        None => (account.state, run),
+    };
+    common.print(console, &account, || tree(&account, &resumable, name, &common.journal.words()))?;
     Ok(Exit::Done)
 }
 
-/// The run as text, with suggested commands at the end.
-fn tree(account: &RunAccount, name: &str, journal: &str) -> String {
+/// The run as text, with suggested commands at the end. `started` is the run that can be resumed, and its state.
+fn tree(account: &RunAccount, (state, started): &(RunState, RunId), name: &str, journal: &str) -> String {
     let mut text = String::new();
     run_lines(account, "", &mut text);
     let open = account.open_questions();
@@ -51,11 +58,11 @@ fn tree(account: &RunAccount, name: &str, journal: &str) -> String {
             }
         }
     }
-    let _ = match account.state {
-        RunState::Stopped => writeln!(text, "\n`{name} resume {run}{journal}` takes it up."),
+    let _ = match state {
+        RunState::Stopped => writeln!(text, "\n`{name} resume {started}{journal}` takes it up."),
         RunState::Failed => writeln!(
             text,
-            "\n`{name} resume {run} --retry{journal}` tries again what failed; `{name} fork {run}{journal}` makes a run that does."
+            "\n`{name} resume {started} --retry{journal}` tries again what failed; `{name} fork {started}{journal}` makes a run that does."
         ),
         _ => Ok(()),
     };
