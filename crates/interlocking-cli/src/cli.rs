@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::execute::{Invocation, execute};
 use crate::exit::Exit;
 use crate::help::{examples, grouped};
-use crate::interrupt::Interrupts;
+use crate::interrupt;
 use crate::local::Local;
 use crate::own_command::{CommandContext, OwnCommand};
 use crate::prepared::Prepared;
@@ -60,7 +60,10 @@ impl<G: Graph, S: Args + 'static> Cli<G, S> {
             name,
             about: None,
             version: None,
-            begin: with_entry_of(set_up.clone(), |entry: JsonEntry, start| entry.read(&start.console)),
+            begin: with_entry_of(set_up.clone(), |entry: JsonEntry, start: &Start| {
+                let start = start.clone();
+                async move { entry.read(&start).await }
+            }),
             set_up,
             clean_up: Box::new(|_| Box::pin(std::future::ready(Ok(())))),
             commands: Vec::new(),
@@ -70,15 +73,18 @@ impl<G: Graph, S: Args + 'static> Cli<G, S> {
 }
 
 /// Makes the entry value of a new run with `enter`, and sets the run up with `set_up`, as for a resumed run.
-fn with_entry_of<G: Graph, S: 'static, E: 'static>(
+fn with_entry_of<G: Graph, S: 'static, E: 'static, F>(
     set_up: SetUp<G, S>,
-    enter: impl Fn(E, &Start) -> Result<G::Entry, CommandError> + 'static,
-) -> Begin<G, S, E> {
+    enter: impl Fn(E, &Start) -> F + 'static,
+) -> Begin<G, S, E>
+where
+    F: Future<Output = Result<G::Entry, CommandError>> + 'static,
+{
     Box::new(move |options, entry, start| {
-        let entered = enter(entry, &start).map(|entry| (entry, set_up(options, start)));
+        let (entering, set_up) = (enter(entry, &start), set_up.clone());
         Box::pin(async move {
-            let (entry, setting_up) = entered?;
-            Ok((entry, setting_up.await?))
+            let entry = entering.await?;
+            Ok((entry, set_up(options, start).await?))
         })
     })
 }
@@ -104,6 +110,7 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         self,
         enter: impl Fn(E2, &Start) -> Result<G::Entry, CommandError> + 'static,
     ) -> Cli<G, S, E2> {
+        let enter = move |entry, start: &Start| std::future::ready(enter(entry, start));
         let begin = with_entry_of(self.set_up.clone(), enter);
         self.with_begin(begin)
     }
@@ -175,8 +182,8 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
 
     /// Executes the process's command line, and returns the exit code for the process.
     ///
-    /// The first interrupt (Ctrl-C, or a request to terminate) suspends a run, so that it can be resumed; the second ends
-    /// the process. Needs a tokio runtime with time and signals. Prevents the user's other processes from reading the keys in
+    /// The first interrupt (Ctrl-C, or a request to terminate) suspends a run, so that it can be resumed, and ends a command that
+    /// only reads; the second ends the process at once, whatever it waits for. Needs a tokio runtime with time. Prevents the user's other processes from reading the keys in
     /// this process's memory and environment ([`forbid_inspection`]).
     pub async fn main(self) -> ExitCode {
         let console = Console::standard();
@@ -184,14 +191,13 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
             console.line(Style::Plain, &format!("warning: agents can read this process's keys: {error}"));
         }
         let cancel = CancelToken::new();
-        let interrupts = Interrupts::register();
-        let interrupts = tokio::spawn(interrupts.listen(cancel.clone(), console.clone()));
-        let exit = self.execute(std::env::args_os(), &console, &cancel).await;
-        interrupts.abort();
-        exit.into()
+        interrupt::listen(cancel.clone(), console.clone());
+        self.execute(std::env::args_os(), &console, &cancel).await.into()
     }
 
-    /// Executes the command line `words`, which begins with the program's name. Prints only on `console`. `cancel` stops a run.
+    /// Executes the command line `words`, which begins with the program's name. Prints only on `console`, and waits at the end until
+    /// its messages are written: it blocks for five seconds, at most, in which nobody reads them. `cancel` stops a run, and a
+    /// command that only reads.
     pub async fn execute(
         &self,
         words: impl IntoIterator<Item = impl Into<OsString>>,
@@ -200,13 +206,13 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
     ) -> Exit {
         let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
         let json = wants_json(&words);
-        match self.follow(words, console, cancel).await {
-            Ok(exit) => exit,
-            Err(error) => {
-                error.tell(console, json);
-                error.exit()
-            }
-        }
+        let followed = self.follow(words, console, cancel).await;
+        let exit = followed.unwrap_or_else(|error| {
+            error.tell(console, json);
+            error.exit()
+        });
+        console.flush();
+        exit
     }
 
     async fn follow(
@@ -224,31 +230,47 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
                 return Ok(Exit::Done);
             }
         };
-        let table = || G::net().table();
         match matches.subcommand() {
             None => self.run(&matches, console, cancel).await,
             Some(("run", matches)) => self.run(matches, console, cancel).await,
             Some(("resume", matches)) => self.resume(matches, console, cancel).await,
-            Some(("list", matches)) => list::list(read(matches)?, console).await,
-            Some(("show", matches)) => show::show(read(matches)?, self.name, console).await,
-            Some(("answer", matches)) => answer::answer(read(matches)?, self.name, console).await,
-            Some(("fork", matches)) => fork::fork(read(matches)?, self.name, console).await,
-            Some(("cancel", matches)) => {
-                cancel::cancel(read(matches)?, self.name, console, cancel, &self.clean_up).await
-            }
-            Some(("graph", matches)) => graph::graph(&read(matches)?, table(), console),
-            Some(("prune", matches)) => prune::prune(read(matches)?, self.name, console, cancel, &self.clean_up).await,
-            Some(("completions", matches)) => {
-                completions::completions(&read(matches)?, self.command(), self.name, console)
-            }
-            Some(("man", _)) => man::man(self.command(), console),
-            Some((other, matches)) => match self.commands.iter().find(|command| command.name == other) {
+            Some((name, matches)) => match self.commands.iter().find(|command| command.name == name) {
                 Some(command) => {
                     let (console, cancel) = (console.clone(), cancel.clone());
                     (command.handle)(matches, CommandContext { name: self.name, console, cancel }).await
                 }
-                None => Err(CommandError::new(format!("there is no command `{other}`"))),
+                // These complete what they do, so that nothing stays half made or half removed.
+                None if ["fork", "cancel", "prune"].contains(&name) => {
+                    self.manage(name, matches, console, cancel).await
+                }
+                None => tokio::select! {
+                    biased;
+                    done = self.manage(name, matches, console, cancel) => done,
+                    () = cancel.cancelled() => Err(CommandError::new("interrupted").with_exit(Exit::Stopped)),
+                },
             },
+        }
+    }
+
+    /// Follows a command that executes no run.
+    async fn manage(
+        &self,
+        command: &str,
+        matches: &ArgMatches,
+        console: &Console,
+        cancel: &CancelToken,
+    ) -> Result<Exit, CommandError> {
+        match command {
+            "list" => list::list(read(matches)?, console).await,
+            "show" => show::show(read(matches)?, self.name, console).await,
+            "answer" => answer::answer(read(matches)?, self.name, console).await,
+            "fork" => fork::fork(read(matches)?, self.name, console).await,
+            "cancel" => cancel::cancel(read(matches)?, self.name, console, cancel, &self.clean_up).await,
+            "graph" => graph::graph(&read(matches)?, G::net().table(), console),
+            "prune" => prune::prune(read(matches)?, self.name, console, cancel, &self.clean_up).await,
+            "completions" => completions::completions(&read(matches)?, self.command(), self.name, console),
+            "man" => man::man(self.command(), console),
+            other => Err(CommandError::new(format!("there is no command `{other}`"))),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The program's output: results go to one writer, everything else to another.
 
 use crate::error::CommandError;
-use crate::live_lines::{Line, LiveLines};
+use crate::live_lines::Line;
+use crate::messages::{Messages, Share};
 use crate::readable::readable;
 use crate::text::written_out;
 use std::fmt;
@@ -18,17 +19,11 @@ pub struct Console(Arc<Streams>);
 struct Streams {
     input: Mutex<Input>,
     output: Mutex<Box<dyn Write + Send>>,
-    messages: Mutex<Messages>,
+    messages: Messages,
     terminal: bool,
     colour: bool,
     /// Whether results go to a terminal, where they are printed as lines for people instead of JSON.
     is_read: bool,
-}
-
-/// The writer for messages, and the live lines below them.
-struct Messages {
-    to: Box<dyn Write + Send>,
-    live: LiveLines,
 }
 
 /// Standard input. `None` if it is a terminal, as the program never prompts, or once it has been read.
@@ -49,6 +44,21 @@ pub enum Style {
     Bad,
 }
 
+impl Style {
+    /// The text in this style, if there are colours.
+    pub(crate) fn paint(self, text: &str, colour: bool) -> String {
+        let code = match self {
+            _ if !colour => None,
+            Self::Plain => None,
+            Self::Dim => Some(2),
+            Self::Bold => Some(1),
+            Self::Good => Some(32),
+            Self::Bad => Some(31),
+        };
+        code.map_or_else(|| text.to_owned(), |code| format!("\x1b[{code}m{text}\x1b[0m"))
+    }
+}
+
 impl Console {
     /// The process's own streams. Messages have colours on a terminal, unless the user disables them (`NO_COLOR`).
     pub fn standard() -> Self {
@@ -59,7 +69,7 @@ impl Console {
         Self(Arc::new(Streams {
             input: Mutex::new(input),
             output: Mutex::new(Box::new(io::stdout())),
-            messages: Messages::to(io::stderr()),
+            messages: Messages::to(io::stderr(), colour),
             terminal,
             colour,
             is_read: io::stdout().is_terminal() && !dumb,
@@ -75,7 +85,7 @@ impl Console {
         Self(Arc::new(Streams {
             input: Mutex::new(input),
             output: Mutex::new(Box::new(output)),
-            messages: Messages::to(messages),
+            messages: Messages::to(messages, false),
             terminal: false,
             colour: false,
             is_read: false,
@@ -93,7 +103,7 @@ impl Console {
     ///
     /// [`CommandError`] if the text cannot be written.
     pub fn print(&self, text: &str) -> Result<(), CommandError> {
-        lock(&self.0.messages).clear();
+        self.flush();
         let mut output = lock(&self.0.output);
         let written = output.write_all(written_out(text).as_bytes()).and_then(|()| output.flush());
         written.map_err(|error| {
@@ -112,12 +122,26 @@ impl Console {
         self.print(&format!("{text}\n"))
     }
 
-    /// Prints a message as a permanent line, in contrast to live lines.
+    /// Prints a message as a permanent line, in contrast to live lines. Waits for no reader: a thread writes the line, and if 1 MiB
+    /// waits to be read, the line is left out and the reader is told how many were.
     pub fn line(&self, style: Style, text: &str) {
-        let mut messages = lock(&self.0.messages);
-        messages.clear();
-        // The program goes on if standard error is closed.
-        let _ = writeln!(messages.to, "{}", self.styled(style, &written_out(text)));
+        self.0.messages.line(self.styled(style, text), Share::All);
+    }
+
+    /// Prints a message of which there may be very many: it leaves room for others.
+    pub(crate) fn frequent_line(&self, style: Style, text: &str) {
+        self.0.messages.line(self.styled(style, text), Share::Half);
+    }
+
+    /// Removes the live lines until the next redraw, and waits until all messages are written, as long as the reader reads: gives
+    /// up after five seconds in which it reads nothing.
+    pub(crate) fn flush(&self) {
+        self.0.messages.finish(Duration::from_secs(5));
+    }
+
+    /// Removes the live lines at the end of the process, for which no message is waited for.
+    pub(crate) fn abandon(&self) {
+        self.0.messages.abandon(Duration::from_millis(100));
     }
 
     /// Adds a live line below the others, which shows the elapsed time and its message until it is dropped. Shows nothing if
@@ -125,22 +149,14 @@ impl Console {
     pub(crate) fn live_line(&self, message: &str) -> LiveLine {
         let line = Arc::new(Line::begin(message));
         if self.0.terminal {
-            lock(&self.0.messages).live.add(line.clone());
+            self.0.messages.add(line.clone());
         }
         LiveLine { line, console: self.clone() }
     }
 
     /// Redraws the live lines.
     pub(crate) fn draw(&self) {
-        let Messages { to, live } = &mut *lock(&self.0.messages);
-        live.draw(to, |time| self.styled(Style::Dim, time));
-    }
-
-    /// Removes the live lines, unless another thread is writing: at the end of the process, which does not wait for a lock.
-    pub(crate) fn clear_for_exit(&self) {
-        if let Ok(mut messages) = self.0.messages.try_lock() {
-            messages.clear();
-        }
+        self.0.messages.draw();
     }
 
     /// Awaits `work`, which may be slow and prints nothing itself, and shows `what` and the elapsed time on a live line.
@@ -157,17 +173,9 @@ impl Console {
         }
     }
 
-    /// The text in its style.
+    /// The text in its style, with control characters escaped.
     fn styled(&self, style: Style, text: &str) -> String {
-        let code = match style {
-            _ if !self.0.colour => None,
-            Style::Plain => None,
-            Style::Dim => Some(2),
-            Style::Bold => Some(1),
-            Style::Good => Some(32),
-            Style::Bad => Some(31),
-        };
-        code.map_or_else(|| text.to_owned(), |code| format!("\x1b[{code}m{text}\x1b[0m"))
+        style.paint(&written_out(text), self.0.colour)
     }
 
     /// Whether standard input is not a terminal and has not been read.
@@ -175,18 +183,22 @@ impl Console {
         lock(&self.0.input).is_some()
     }
 
-    /// All of standard input; `None` if it is a terminal or was read before.
+    /// All of standard input; `None` if it is a terminal or was read before. The future may be dropped, which does not end the
+    /// reading: the input cannot be read again.
     ///
     /// # Errors
     ///
     /// [`CommandError`] if it cannot be read as text.
-    pub fn input(&self) -> Result<Option<String>, CommandError> {
+    pub async fn input(&self) -> Result<Option<String>, CommandError> {
         let Some(mut input) = lock(&self.0.input).take() else { return Ok(None) };
-        let mut text = String::new();
-        match input.read_to_string(&mut text) {
-            Ok(_) => Ok(Some(text)),
-            Err(error) => Err(CommandError::from(error).at("standard input")),
-        }
+        let (give, given) = tokio::sync::oneshot::channel();
+        // Not a thread of the runtime, which would wait at its end for whoever has the other end of the pipe.
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            give.send(input.read_to_string(&mut text).map(|_| text))
+        });
+        let read = given.await.unwrap_or_else(|_| Err(io::Error::other("its reader panicked")));
+        read.map(Some).map_err(|error| CommandError::from(error).at("standard input"))
     }
 }
 
@@ -209,20 +221,7 @@ impl Deref for LiveLine {
 
 impl Drop for LiveLine {
     fn drop(&mut self) {
-        if lock(&self.console.0.messages).live.remove(&self.line) {
-            self.console.draw();
-        }
-    }
-}
-
-impl Messages {
-    fn to(to: impl Write + Send + 'static) -> Mutex<Self> {
-        Mutex::new(Self { to: Box::new(to), live: LiveLines::default() })
-    }
-
-    /// Removes the live lines until the next redraw.
-    fn clear(&mut self) {
-        self.live.clear(&mut self.to);
+        self.console.0.messages.remove(&self.line);
     }
 }
 
@@ -253,7 +252,7 @@ fn a_result_is_json_unless_it_is_read_at_a_terminal() {
     for (is_read, expected) in [(true, "text: \\u001b[2J\n"), (false, "{\"text\":\"\\u001b[2J\"}\n")] {
         let kept = Kept::default();
         let (input, output) = (Mutex::new(None), Mutex::new(Box::new(kept.clone()) as Box<dyn Write + Send>));
-        let messages = Messages::to(io::sink());
+        let messages = Messages::to(io::sink(), false);
         let console = Console(Arc::new(Streams { input, output, messages, terminal: false, colour: false, is_read }));
         console.result(r#"{"text":"\u001b[2J"}"#).unwrap();
         assert_eq!(String::from_utf8(lock(&kept.0).clone()).unwrap(), expected);

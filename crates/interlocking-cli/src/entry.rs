@@ -2,6 +2,8 @@
 
 use crate::console::{Console, Style};
 use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::start::Start;
 use clap::Args;
 use interlocking_core::graph::{Stored, Value};
 use serde::de::DeserializeOwned;
@@ -20,22 +22,35 @@ pub struct JsonEntry {
 }
 
 impl JsonEntry {
-    pub(crate) fn read<T: Value>(&self, console: &Console) -> Result<T, CommandError> {
-        if self.input.is_none() && self.input_file.is_none() && console.has_input() {
-            // Tells the operator why the program waits.
-            console.line(Style::Dim, "what to start with is read from standard input (--input JSON gives it here)");
+    pub(crate) async fn read<T: Value>(&self, Start { console, cancel, .. }: &Start) -> Result<T, CommandError> {
+        if self.input.is_none() && self.input_file.is_none() {
+            announce_input(console, "what to start with is read from standard input (--input JSON gives it here)");
         }
-        let (text, place) =
-            text(self.input.as_deref(), self.input_file.as_deref(), "--input", console)?.ok_or_else(|| {
-                CommandError::new("nothing was given to start with")
-                    .remedy("give --input JSON or --input-file FILE, or pipe JSON into the program")
-            })?;
+        let text = text(self.input.as_deref(), self.input_file.as_deref(), "--input", console);
+        let text = tokio::select! {
+            biased;
+            text = text => text?,
+            () = cancel.cancelled() => {
+                return Err(CommandError::new("interrupted before the run began").with_exit(Exit::Stopped));
+            }
+        };
+        let (text, place) = text.ok_or_else(|| {
+            CommandError::new("nothing was given to start with")
+                .remedy("give --input JSON or --input-file FILE, or pipe JSON into the program")
+        })?;
         Ok(parse::<Stored<T>>(&text, &place)?.0)
     }
 }
 
+/// Says that standard input is read, if it is: tells the operator why the program waits.
+pub(crate) fn announce_input(console: &Console, what: &str) {
+    if console.has_input() {
+        console.line(Style::Dim, what);
+    }
+}
+
 /// A text and where it came from: an option's value, a file, or standard input.
-pub(crate) fn text(
+pub(crate) async fn text(
     value: Option<&str>,
     file: Option<&Path>,
     option: &str,
@@ -48,7 +63,7 @@ pub(crate) fn text(
             let text = text.map_err(|error| CommandError::from(error).at(path.display().to_string()))?;
             Ok(Some((text, path.display().to_string())))
         }
-        _ => Ok(console.input()?.map(|text| (text, "standard input".to_owned()))),
+        _ => Ok(console.input().await?.map(|text| (text, "standard input".to_owned()))),
     }
 }
 

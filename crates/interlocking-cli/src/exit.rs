@@ -16,7 +16,7 @@ pub enum Exit {
     BudgetExhausted = 4,
     /// A provider keeps failing.
     ProviderLimited = 5,
-    /// The run was suspended or cancelled.
+    /// The run was suspended or cancelled, or a command that only reads was interrupted.
     Stopped = 6,
     /// The journal cannot be used: another executor holds the run, or the journal is full, damaged or not writable. A run that
     /// was being executed has stopped; work that was not recorded is repeated when the run is resumed.
@@ -56,7 +56,7 @@ impl Exit {
             Self::Waiting => "the run waits for a person: answer, then resume",
             Self::BudgetExhausted => "a budget is used up: resume with a larger one",
             Self::ProviderLimited => "a provider goes on failing: resume later",
-            Self::Stopped => "the run was suspended or cancelled",
+            Self::Stopped => "the run was suspended or cancelled, or the command was interrupted",
             Self::Journal => "the journal cannot be used, or another process executes the run",
             Self::Output => "output could not be written, or what a run has made could not be removed",
             Self::Aborted => "interrupted twice: ended where it stood",

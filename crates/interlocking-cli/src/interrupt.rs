@@ -1,52 +1,56 @@
-//! Interrupts: the first suspends a run, the second ends the program.
+//! Interrupts: the first suspends a run and ends a command that only reads, the second ends the program.
 
 use crate::console::{Console, Style};
 use crate::exit::Exit;
 use interlocking_runtime::CancelToken;
+use std::io;
 
-/// Listens for Ctrl-C and, on Unix, for SIGTERM. A signal that arrives after `register` is not lost.
-pub(crate) struct Interrupts {
+/// Ctrl-C and, on Unix, SIGTERM. A signal that arrives after `register` is not lost.
+struct Interrupts {
     #[cfg(unix)]
-    signals: Option<[tokio::signal::unix::Signal; 2]>,
+    signals: [tokio::signal::unix::Signal; 2],
+}
+
+/// Cancels `cancel` at the first interrupt, as a suspension, and ends the process at the second. Listens on a thread of its own:
+/// the signals count whatever the program's threads wait for. If no handler can be registered, the first signal ends the process.
+pub(crate) fn listen(cancel: CancelToken, console: Console) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+    let entered = runtime.enter();
+    let interrupts = Interrupts::register();
+    drop(entered);
+    let Ok(mut interrupts) = interrupts else { return runtime.shutdown_background() };
+    std::thread::spawn(move || {
+        runtime.block_on(interrupts.next());
+        cancel.suspend();
+        console.line(Style::Bold, "stopping (interrupt again to stop at once)");
+        runtime.block_on(interrupts.next());
+        // Waits for no work in progress, not even for a thread that waits for a disk. The journal survives that.
+        console.abandon();
+        std::process::exit(i32::from(Exit::Aborted.code()));
+    });
 }
 
 impl Interrupts {
     /// Registers the signal handlers, so that the signals do not end the process by themselves.
-    pub(crate) fn register() -> Self {
+    fn register() -> io::Result<Self> {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
-            let signals =
-                signal(SignalKind::interrupt()).and_then(|ctrl_c| Ok([ctrl_c, signal(SignalKind::terminate())?]));
-            // If no handler can be registered, the signals end the process.
-            Self { signals: signals.ok() }
+            Ok(Self { signals: [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?] })
         }
         #[cfg(not(unix))]
-        Self {}
-    }
-
-    /// Suspends the run of `cancel` at the first interrupt, and ends the process at the second.
-    pub(crate) async fn listen(mut self, cancel: CancelToken, console: Console) {
-        self.next().await;
-        console.line(Style::Bold, "suspending (interrupt again to stop at once)");
-        cancel.suspend();
-        self.next().await;
-        // Waits for no work in progress, not even for a thread that waits for a disk. The journal survives that.
-        console.clear_for_exit();
-        std::process::exit(i32::from(Exit::Aborted.code()));
+        Ok(Self {})
     }
 
     /// Resolves on the next interrupt.
     async fn next(&mut self) {
         #[cfg(unix)]
-        match &mut self.signals {
-            Some([ctrl_c, terminate]) => {
-                tokio::select! {
-                    _ = ctrl_c.recv() => {}
-                    _ = terminate.recv() => {}
-                }
+        {
+            let [ctrl_c, terminate] = &mut self.signals;
+            tokio::select! {
+                _ = ctrl_c.recv() => {}
+                _ = terminate.recv() => {}
             }
-            None => std::future::pending().await,
         }
         #[cfg(not(unix))]
         if tokio::signal::ctrl_c().await.is_err() {

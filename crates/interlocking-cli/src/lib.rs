@@ -61,6 +61,7 @@ mod exit;
 mod help;
 mod error;
 mod console;
+mod messages;
 mod live_lines;
 mod readable;
 mod text;

@@ -1,13 +1,12 @@
 //! Live lines of a terminal: what runs, and for how long, redrawn below all messages.
 //!
-//! **Invariant:** between two draws the cursor is at the beginning of the first live line. When a terminal's width changes, it
+//! **Invariant:** one thread writes to the terminal, and between two draws the cursor is at the beginning of the first live line. When a terminal's width changes, it
 //! breaks, joins or cuts off lines, and no program can know which; but the cursor stays on the character where it was. So a draw
 //! erases everything from the cursor to the end of the screen, and nothing above.
 
 use crate::console::{REDRAW, lock};
 use crate::text::{seconds, written_out};
 use console::{Term, truncate_str};
-use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -42,34 +41,28 @@ impl LiveLines {
         self.lines.len() < before
     }
 
-    pub(crate) fn clear(&mut self, terminal: &mut impl Write) {
-        if std::mem::take(&mut self.are_drawn) {
-            write_at_once(terminal, CLEAR);
-        }
+    /// The text that erases the lines until the next draw.
+    pub(crate) fn clear(&mut self) -> &'static str {
+        if std::mem::take(&mut self.are_drawn) { CLEAR } else { "" }
     }
 
-    /// Draws the lines that fit on the terminal, each cut off to one row. `time` applies a style to the elapsed time.
-    pub(crate) fn draw(&mut self, terminal: &mut impl Write, time: impl Fn(&str) -> String) {
+    /// The text that draws the lines that fit on the terminal, each cut off to one row. `time` applies a style to the elapsed
+    /// time.
+    pub(crate) fn draw(&mut self, time: impl Fn(&str) -> String) -> String {
         let (rows, columns) = Term::stderr().size();
         let lines = self.lines.iter().take(rows.into());
         let lines: Vec<_> =
             lines.map(|line| truncate_str(&line.text(&time), columns.into(), "").into_owned()).collect();
-        let Some(below) = lines.len().checked_sub(1) else { return self.clear(terminal) };
-        let clear = if self.are_drawn { CLEAR } else { "" };
+        let clear = self.clear();
+        let Some(below) = lines.len().checked_sub(1) else { return clear.to_owned() };
         let up = if below > 0 { format!("\x1b[{below}A") } else { String::new() };
-        write_at_once(terminal, &format!("{clear}{}\r{up}", lines.join("\r\n")));
         self.are_drawn = true;
+        format!("{clear}{}\r{up}", lines.join("\r\n"))
     }
 }
 
 /// Erases this row and all rows below.
 const CLEAR: &str = "\r\x1b[J";
-
-/// Writes the text in one call, so that no partial drawing is visible.
-fn write_at_once(terminal: &mut impl Write, text: &str) {
-    // The program goes on if standard error is closed.
-    let _ = terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush());
-}
 
 impl Line {
     pub(crate) fn begin(message: &str) -> Self {

@@ -88,7 +88,7 @@ pub(crate) async fn watch(
                     && !quiet
                     && !(console.is_terminal() && line.covered)
                 {
-                    console.line(line.style, &line.text);
+                    console.frequent_line(line.style, &line.text);
                     progress.draw();
                 }
             }

@@ -3,7 +3,7 @@
 use crate::ancestor::topmost_ancestor;
 use crate::arguments::{CommonArguments, Named};
 use crate::console::{Console, Style};
-use crate::entry::{parse, text};
+use crate::entry::{announce_input, parse, text};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::text::sanitized;
@@ -42,7 +42,14 @@ pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) 
     let journal = common.journal.open()?;
     let account = account(&journal, &run).await.map_err(CommandError::of_journal)?;
     let (asker, to) = choose(&account, question.as_ref())?;
-    let Some((text, place)) = text(answer.as_deref(), file.as_deref(), "the answer", console)? else {
+    if answer.is_none() && file.is_none() {
+        announce_input(
+            console,
+            &format!("the answer to {to} of {asker} is read from standard input (or give it as JSON)"),
+        );
+    }
+    let given = text(answer.as_deref(), file.as_deref(), "the answer", console).await?;
+    let Some((text, place)) = given else {
         return Err(no_answer_given(&account, &asker, &to));
     };
     let parsed: Value = parse(&text, &place)

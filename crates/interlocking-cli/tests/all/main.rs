@@ -41,5 +41,7 @@ mod retries;
 mod scene;
 mod shared;
 #[cfg(unix)]
+mod stalled;
+#[cfg(unix)]
 mod terminal;
 mod views;

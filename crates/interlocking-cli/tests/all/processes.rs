@@ -1,6 +1,8 @@
 //! The program as a process of its own: `examples/review`, which `cargo test` builds.
 
 use crate::support::steady;
+#[cfg(unix)]
+use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -8,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-fn review(directory: &Path, words: &[&str]) -> Command {
+pub(crate) fn review(directory: &Path, words: &[&str]) -> Command {
     example("review", directory, words)
 }
 
@@ -35,13 +37,13 @@ pub(crate) fn call(directory: &Path, words: &[&str]) -> (Option<i32>, String, St
 }
 
 #[cfg(unix)]
-fn interrupt(program: &Child) {
+pub(crate) fn interrupt(program: &Child, signal: Signal) {
     let id = rustix::process::Pid::from_raw(program.id().cast_signed()).unwrap();
-    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    rustix::process::kill_process(id, signal).unwrap();
 }
 
 /// Waits until the program has written the event that the agent works.
-fn until_at_work(events: &Path) {
+pub(crate) fn until_at_work(events: &Path) {
     let started = Instant::now();
     while !fs::read_to_string(events).unwrap_or_default().contains("\"event\":\"started\"") {
         assert!(started.elapsed() < Duration::from_secs(60), "the agent does not start");
@@ -96,10 +98,10 @@ fn an_interrupted_run_is_resumed() {
     let program = start(&["run", "tides", "--run-id", "r1"], "events-1.jsonl");
     let (_, listed, _) = call(at, &["list", "--json"]);
     assert_eq!(serde_json::from_str::<Value>(&listed).unwrap()[0]["state"], "running");
-    interrupt(&program);
+    interrupt(&program, Signal::INT);
     let (exit, stdout, stderr) = ran(program.wait_with_output().unwrap());
     assert_eq!((exit, stdout.as_str()), (Some(6), ""), "{stderr}");
-    assert!(stderr.contains("suspending (interrupt again to stop at once)\n"), "{stderr}");
+    assert!(stderr.contains("stopping (interrupt again to stop at once)\n"), "{stderr}");
     assert!(stderr.contains("`review resume r1` takes it up, with the options it had\n"), "{stderr}");
     let (_, shown, _) = call(at, &["show", "r1"]);
     assert!(shown.contains("draft.1  interrupted"), "{shown}");
@@ -133,12 +135,12 @@ fn a_second_interrupt_ends_the_process_at_once() {
         assert!(started.elapsed() < Duration::from_secs(60), "the program does not start");
         std::thread::sleep(Duration::from_millis(10));
     }
-    interrupt(&program);
+    interrupt(&program, Signal::INT);
     let mut line = String::new();
     let mut messages = BufReader::new(program.stderr.take().unwrap());
     messages.read_line(&mut line).unwrap();
-    assert_eq!(line, "suspending (interrupt again to stop at once)\n");
-    interrupt(&program);
+    assert_eq!(line, "stopping (interrupt again to stop at once)\n");
+    interrupt(&program, Signal::INT);
     assert_eq!(program.wait().unwrap().code(), Some(130));
     let listed = call(directory.path(), &["list", "--json"]);
     assert_eq!(listed.1.trim(), "[]", "it had not begun: {listed:?}");

@@ -42,7 +42,7 @@ impl Write for Closed {
 }
 
 impl Paper {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
