@@ -97,7 +97,7 @@ fn what_cannot_be_written_or_removed_at_the_end_keeps_no_result_back() {
         let check = format!(
             "rm -r {place}/journal/pair/r1 {place}/result.json && echo > {place}/journal/pair/r1 && mkdir {place}/result.json"
         );
-        let script = SCRIPT.replace(r#"content = "test \"$(sh greet.sh)\" = HELLO""#, &format!("content = {check:?}"));
+        let script = SCRIPT.replace(r#""test \"$(sh greet.sh)$PROVIDER_KEY\" = HELLO""#, &format!("{check:?}"));
         scene.script("agents.toml", &script);
         let (exit, stdout, stderr) = scene.run(&[&["--result", "result.json"], json_options].concat());
         assert_eq!(exit, Some(8), "{stderr}");

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The agents. The agent that checks can be made to wait, or to fail.
+/// The agents. The agent that checks can be made to wait, or to fail. Its check fails if it is given the key.
 pub(crate) const SCRIPT: &str = r#"
 [[turn]]
 times = "any"
@@ -22,7 +22,7 @@ cost = 0.0125
 [[turn]]
 times = "any"
 contains = ["Write the check"]
-write = [{ path = "check.sh", content = "test \"$(sh greet.sh)\" = HELLO" }]
+write = [{ path = "check.sh", content = "test \"$(sh greet.sh)$PROVIDER_KEY\" = HELLO" }]
 output = { subject = "Check the greeting" }
 "#;
 
@@ -67,6 +67,7 @@ impl Scene {
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = example("pair", self.place.path(), words);
         command.env("INTERLOCKING_JOURNAL", self.at("journal")).env("TMPDIR", self.at("temporary"));
+        command.env("PROVIDER_KEY", "sk-test");
         command
     }
 

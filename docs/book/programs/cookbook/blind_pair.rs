@@ -1,5 +1,6 @@
 use askama::Template;
 use interlocking::agents::ScriptedAgent;
+use interlocking::agents::program::{Environment, Invocation};
 use interlocking::prelude::*;
 use interlocking::worktree::{CommitId, Repository, Signature};
 use schemars::JsonSchema;
@@ -78,9 +79,12 @@ impl JoinHandler<blind_pair::merge> for Merge {
         let mut worktree = cx.worktree().await?;
         worktree.merge(program, "Merge the program").await?;
         let merged = worktree.merge(check, "Merge its check").await?;
-        // This runs code that agents wrote, without a sandbox; `toolchain::Runner` would run it in one.
-        let mut command = tokio::process::Command::new("sh");
-        if !command.arg("check.sh").current_dir(worktree.path()).output().await?.status.success() {
+        // This runs code that agents wrote, without a sandbox; `toolchain::Runner` would run it in one. It gets none of this
+        // process's variables but `PATH`, as others may hold keys, and what it starts ends with it.
+        let environment = Environment::empty().inherit("PATH");
+        let directory = Some(worktree.path().to_owned());
+        let check = Invocation { arguments: vec!["check.sh".into()], directory, ..Invocation::new("sh", environment) };
+        if check.start().await?.end().await?.exit != Some(0) {
             return Err("the check fails: nothing lands".into());
         }
         let landed = cx.land(merged).await?;

@@ -1,9 +1,10 @@
 //! Handlers, which give each author its order, commit its work, and run the check on the merged work before it lands.
 
 use crate::graph::{Done, Order, blind_pair};
+use interlocking::agents::program::{Environment, Invocation};
 use interlocking::prelude::*;
 use interlocking::worktree::CommitId;
-use std::process::Stdio;
+use std::path::Path;
 use std::time::Duration;
 
 /// The command that must succeed on the merged work. It runs code that agents wrote, and without a sandbox: use a `Runner` of
@@ -80,26 +81,33 @@ impl JoinHandler<blind_pair::merge> for Merge {
         let mut worktree = cx.worktree().await?;
         worktree.merge(program, "Merge the program").await?;
         let merged = worktree.merge(check, "Merge its check").await?;
-        let [shell, script] = CHECK;
-        let check = tokio::process::Command::new(shell)
-            .arg(script)
-            .current_dir(worktree.path())
-            .stdin(Stdio::null())
-            .kill_on_drop(true)
-            .output();
-        let checked = tokio::time::timeout(LONGEST_CHECK, check)
+        tokio::time::timeout(LONGEST_CHECK, check_in(worktree.path()))
             .await
             .map_err(|_| "the check does not end: nothing lands")??;
-        if !checked.status.success() {
-            let said = [checked.stdout, checked.stderr].concat();
-            return Err(format!(
-                "the check fails ({}): nothing lands\n{}",
-                checked.status,
-                String::from_utf8_lossy(&said).trim_end()
-            )
-            .into());
-        }
         let landed = cx.land(merged).await?;
         goto!(cx, blind_pair::exit, landed)
+    }
+}
+
+/// Runs the check in a directory; the error has the end of what it printed. The check gets none of this process's variables but
+/// `PATH`, as others may hold keys. What it starts is ended with it, and all of it when this future is dropped.
+async fn check_in(directory: &Path) -> Result<(), NodeError> {
+    let [shell, script] = CHECK;
+    let check = Invocation {
+        arguments: vec![script.into()],
+        directory: Some(directory.to_owned()),
+        ..Invocation::new(shell, Environment::empty().inherit("PATH"))
+    };
+    let mut running = check.start().await?;
+    let output = running.output_tail().await?;
+    let ended = running.end().await?;
+    match ended.exit {
+        Some(0) => Ok(()),
+        exit => Err(format!(
+            "the check fails ({}): nothing lands\n{output}\n{}",
+            exit.map_or("killed".to_owned(), |code| format!("exit code {code}")),
+            ended.stderr
+        )
+        .into()),
     }
 }

@@ -54,7 +54,7 @@ async fn what_fails_its_check_does_not_land_and_what_the_check_said_is_told() {
     let place = tempfile::tempdir().unwrap();
     let fails = script().replace(
         "test \\\"$(sh program.sh)\\\" = hello",
-        "sh program.sh; exit 1",
+        "sh program.sh; env; sleep 3000 & exit 1",
     );
     let (project, outcome) = played(place.path(), agent(&fails)).await;
     let Outcome::Failed(failure) = outcome else {
@@ -67,5 +67,9 @@ async fn what_fails_its_check_does_not_land_and_what_the_check_said_is_told() {
     assert!(
         said.contains("nothing lands") && said.contains("hello"),
         "{said}"
+    );
+    assert!(
+        said.contains("PATH=") && !said.contains("CARGO"),
+        "the check has variables of this process: {said}"
     );
 }
