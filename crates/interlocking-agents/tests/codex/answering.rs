@@ -46,3 +46,16 @@ async fn a_key_for_the_provider_that_codex_knows() {
     let requests = place.server.requests();
     assert_eq!(requests.last().unwrap().header("authorization"), Some("Bearer key-of-the-test"));
 }
+
+/// The tokens of an agent that Codex starts itself would not be counted. The default model has a tool for it that other
+/// models do not have.
+#[tokio::test]
+async fn no_agents_of_its_own_are_offered() {
+    let Some(place) = Place::new(Script::new().rule(Rule::any().reply(Reaction::text("here")))) else { return };
+    for model in [None, Some(MODEL.to_owned())] {
+        let codex = Codex::new(CodexSettings { model, ..place.settings() });
+        run(&codex, place.fresh("Which tools?")).await.0.unwrap();
+        let sent = place.server.requests().pop().unwrap().body.to_string();
+        assert!(sent.contains("\"exec") && !sent.contains("spawn_agent"), "{sent}");
+    }
+}

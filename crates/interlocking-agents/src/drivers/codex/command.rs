@@ -25,12 +25,15 @@ const FEATURES_OFF: [&str; 5] = [
     "plugins",
     // Codex would retry a failing connection for ever, and the turn would never fail.
     "unbounded_connection_retries",
-    // The tokens of agents that Codex starts itself are not counted anywhere that this crate can see.
+    // See `agents.enabled` below.
     "multi_agent",
     "multi_agent_v2",
     // This starts a login shell, see below.
     "shell_snapshot",
 ];
+
+/// The key of the configuration under which MCP servers are.
+const MCP_SERVERS: &str = "mcp_servers";
 
 /// The arguments of a call; the prompt goes to standard input.
 pub(super) fn arguments(settings: &CodexSettings, turn: &Turn, schema: Option<&Path>, has_key: bool) -> Vec<OsString> {
@@ -82,6 +85,9 @@ fn configuration_of(settings: &CodexSettings, turn: &Turn, has_key: bool) -> Vec
         ("check_for_update_on_startup".to_owned(), false.into()),
         // A user's profile is not meant for programs, especially not for programs that may be killed while they run it.
         ("allow_login_shell".to_owned(), false.into()),
+        // The tokens of agents that Codex starts itself are not counted anywhere that this crate can see. For some
+        // models the features do not decide whether there are such agents.
+        ("agents.enabled".to_owned(), false.into()),
     ];
     let features = FEATURES_OFF.iter().map(|feature| (*feature, false));
     let features = features.chain(settings.features.iter().map(|(feature, on)| (feature.as_str(), *on)));
@@ -96,7 +102,12 @@ fn configuration_of(settings: &CodexSettings, turn: &Turn, has_key: bool) -> Vec
     if let (Some(system), SessionOp::StartFresh(_)) = (&turn.system, &turn.session) {
         overrides.push(("developer_instructions".to_owned(), super::instructions::developer_message(system).into()));
     }
-    flattened("", &settings.config, &mut overrides);
+    let mut config = settings.config.clone();
+    if turn.read_only {
+        // Nothing confines what the tools of a server change. A key can be a path, such as `mcp_servers.own`.
+        config.retain(|key, _| key.split('.').next().map(str::trim) != Some(MCP_SERVERS));
+    }
+    flattened("", &config, &mut overrides);
     // The following entries cannot be overridden by the settings.
     overrides.push(("sandbox_mode".to_owned(), sandbox_mode(settings, turn).into()));
     overrides.push(("shell_environment_policy.exclude".to_owned(), hidden(settings).into()));
@@ -153,4 +164,25 @@ fn flattened(prefix: &str, table: &Table, overrides: &mut Vec<(String, Value)>) 
 
 fn is_bare(key: &str) -> bool {
     !key.is_empty() && key.chars().all(|character| character.is_ascii_alphanumeric() || "_-".contains(character))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sessions::session::Slug;
+
+    #[test]
+    fn a_turn_that_only_reads_has_no_mcp_servers() {
+        let config =
+            "'mcp_servers.third' = { command = 'c' }\n[mcp_servers.own]\ncommand = 'a'\n[tools]\nweb_search = true";
+        let settings = CodexSettings { config: toml::from_str(config).unwrap(), ..CodexSettings::default() };
+        let given = |read_only| {
+            let turn = Turn { read_only, ..Turn::fresh(Slug::new("x").unwrap(), "Read.") };
+            let keys = configuration_of(&settings, &turn, false).into_iter().map(|(key, _)| key);
+            let of_settings = keys.filter(|key| key.starts_with(MCP_SERVERS) || key.starts_with("tools"));
+            of_settings.collect::<Vec<_>>()
+        };
+        assert_eq!(given(false), ["mcp_servers.own.command", "mcp_servers.third.command", "tools.web_search"]);
+        assert_eq!(given(true), ["tools.web_search"]);
+    }
 }

@@ -11,7 +11,7 @@
 //! | reports failures as English sentences without a code | recognises the sentences |
 //! | retries for ever if a provider is unreachable | switches that off (`unbounded_connection_retries`) |
 //! | runs commands, and a first look around, in login shells | switches that off (`allow_login_shell`, `shell_snapshot`) |
-//! | starts agents of its own, whose tokens are not counted | switches that off (`multi_agent`, `multi_agent_v2`) |
+//! | starts agents of its own, whose tokens are not counted | switches that off (`agents.enabled`, `multi_agent`, `multi_agent_v2`) |
 //! | fetches plugins at every start | switches that off (`plugins`) |
 //! | passes the API key to its commands | switches that off |
 //! | cannot run its own sandbox within another sandbox | switches it off if the turn has a sandbox |

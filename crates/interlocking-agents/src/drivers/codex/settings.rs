@@ -60,12 +60,14 @@ pub struct CodexSettings {
     /// refused.
     pub retries: Option<u32>,
     /// Further configuration of the program, as in its `config.toml`. It overrides what the driver sets, except what a
-    /// turn may do and which keys are hidden from commands. Default: none. If it names a provider (`model_provider`,
+    /// turn may do and which keys are hidden from commands. MCP servers (`mcp_servers`) are left out of a
+    /// [read-only](crate::Turn::read_only) turn. Default: none. If it names a provider (`model_provider`,
     /// `model_providers`) or a profile, no call is permitted where only [calls on this machine](crate::real_calls) are.
     pub config: toml::Table,
     /// Features of the program that are switched on or off, by the program's names. These are off by default:
     /// `plugins`, `multi_agent`, `multi_agent_v2`, `shell_snapshot` and `unbounded_connection_retries`, which cost time
-    /// at every start, spend tokens that are not counted, run the user's profile, or never end.
+    /// at every start, spend tokens that are not counted, run the user's profile, or never end. For agents of the
+    /// program's own, `config` has to say `agents.enabled = true` as well.
     pub features: BTreeMap<String, bool>,
     /// Whether the program uses its own sandbox for its commands in a turn without a [sandbox](crate::Turn::sandbox).
     /// It then allows writing in the workspace and in the directories for temporary files, or only reading, and no

@@ -185,7 +185,8 @@ fn memory_name(settings: &GeminiSettings) -> &str {
     name.unwrap_or("GEMINI.md")
 }
 
-/// The program's `settings.json`. No tools are allowed in addition to the permissions of a call that only reads.
+/// The program's `settings.json`. A call that only reads has its permissions alone: no further tools are allowed, and
+/// there are no MCP servers.
 fn program_settings(settings: &GeminiSettings, reads_only: bool) -> Value {
     let driver = json!({
         "general": {
@@ -214,6 +215,7 @@ fn program_settings(settings: &GeminiSettings, reads_only: bool) -> Value {
     merge(&mut all, driver);
     if reads_only {
         all["tools"]["allowed"] = json!([]);
+        all["mcpServers"] = json!({});
     }
     all
 }
@@ -281,6 +283,20 @@ mod tests {
             let settings = GeminiSettings { config: config.clone(), allowed_tools, ..GeminiSettings::default() };
             assert_eq!(program_settings(&settings, true)["tools"]["allowed"], json!([]));
             assert_ne!(program_settings(&settings, false)["tools"]["allowed"], json!([]));
+        }
+    }
+
+    #[test]
+    fn a_turn_that_only_reads_has_no_mcp_servers() {
+        let server = json!({ "own": { "command": "server", "trust": true } });
+        let mcp_servers = server.as_object().unwrap().clone();
+        let config = json!({ "mcpServers": server }).as_object().unwrap().clone();
+        for settings in [
+            GeminiSettings { mcp_servers, ..GeminiSettings::default() },
+            GeminiSettings { config, ..GeminiSettings::default() },
+        ] {
+            assert_eq!(program_settings(&settings, false)["mcpServers"], server);
+            assert_eq!(program_settings(&settings, true)["mcpServers"], json!({}));
         }
     }
 

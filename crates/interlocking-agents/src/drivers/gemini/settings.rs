@@ -55,7 +55,8 @@ pub struct GeminiSettings {
     pub allowed_tools: Vec<String>,
     /// Tools that are not available at all, such as `google_web_search`. Default: none.
     pub excluded_tools: Vec<String>,
-    /// MCP servers by name, as in the `mcpServers` of the program's own settings. Default: none.
+    /// MCP servers by name, as in the `mcpServers` of the program's own settings. A [read-only](crate::Turn::read_only)
+    /// turn or one without a workspace has none. Default: none.
     pub mcp_servers: Map<String, Value>,
     /// How many steps a call may take: answers of the model. A call that exceeds the limit fails with
     /// [`StepLimit`](crate::AgentErrorKind::StepLimit). Default: no limit.
