@@ -1,6 +1,7 @@
 //! One directory per agent: Claude Code, Codex, Gemini, and models over HTTP. The files beside them limit what an
 //! agent's program reports and writes.
 
+pub(crate) mod call_directory;
 pub mod claude;
 pub(crate) mod codex;
 pub(crate) mod event_meter;

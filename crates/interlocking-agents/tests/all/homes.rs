@@ -51,12 +51,12 @@ fn agents(directory: &Path) -> Vec<(Box<dyn Agent>, Grants, String)> {
 #[test]
 fn no_role_is_granted_the_sessions_of_another() {
     let directory = tempfile::tempdir().unwrap();
-    for (agent, grants, _) in agents(directory.path()) {
+    for (agent, grants, file) in agents(directory.path()) {
         let store = |role| agent.session_store(Some(role), None).unwrap();
         let (own, other) = (store("tests"), store("impl"));
         assert!(!own.starts_with(&other) && !other.starts_with(&own), "{}", agent.name());
         let sandbox = grants(Some("tests"));
-        assert!(sandbox.reaches(&own) && !sandbox.reaches(&other), "{}", agent.name());
+        assert!(sandbox.reaches(&own.join(&file)) && !sandbox.reaches(&other.join(&file)), "{}", agent.name());
         let registry = directory.path().join(agent.name()).join("interlocking-sessions");
         assert!(!sandbox.reaches(&registry), "{}: who is in use is not the program's to say", agent.name());
         let mode = std::fs::metadata(&own).unwrap().permissions().mode() & 0o777;

@@ -33,7 +33,7 @@ async fn a_program_that_is_killed_from_outside() {
             while place.server.requests().is_empty() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            let running = || processes_with(&[b"CODEX_HOME=", &home[..]].concat());
+            let running = || processes_with(&[b"CODEX_HOME=", &home[..], b"/calls/"].concat());
             let found = running();
             let [id] = found[..] else { panic!("one Codex runs: {found:?}") };
             // An interrupt that arrives before Codex handles interrupts is lost.
@@ -64,15 +64,15 @@ fn is_ignored(signal: u32) -> bool {
     u64::from_str_radix(ignored, 16).unwrap() >> (signal - 1) & 1 == 1
 }
 
-/// Children of this process that have this entry in their environment.
-fn processes_with(entry: &[u8]) -> Vec<u32> {
+/// Children of this process that have an entry in their environment that begins like this.
+fn processes_with(beginning: &[u8]) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|process| {
         let process = process.ok()?;
         let id = process.file_name().to_str()?.parse().ok()?;
         let environment = std::fs::read(process.path().join("environ")).ok()?;
         let status = std::fs::read_to_string(process.path().join("status")).ok()?;
         let is_child = status.lines().any(|line| line == format!("PPid:\t{}", std::process::id()));
-        (is_child && environment.split(|byte| *byte == 0).any(|one| one == entry)).then_some(id)
+        (is_child && environment.split(|byte| *byte == 0).any(|one| one.starts_with(beginning))).then_some(id)
     });
     processes.collect()
 }

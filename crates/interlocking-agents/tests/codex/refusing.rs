@@ -15,11 +15,13 @@ async fn refused(settings: CodexSettings) -> String {
 
 /// The settings for a provider on this machine, which is never forbidden.
 fn local() -> CodexSettings {
-    CodexSettings { base_url: Some("http://127.0.0.1:1/v1".to_owned()), ..CodexSettings::default() }
+    let home = Some(std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("codex-refusing"));
+    CodexSettings { base_url: Some("http://127.0.0.1:1/v1".to_owned()), home, ..CodexSettings::default() }
 }
 
 fn settings(text: &str) -> CodexSettings {
-    CodexSettings { base_url: local().base_url, ..toml::from_str(text).unwrap() }
+    let CodexSettings { base_url, home, .. } = local();
+    CodexSettings { base_url, home, ..toml::from_str(text).unwrap() }
 }
 
 #[tokio::test]
@@ -45,6 +47,28 @@ async fn a_program_that_is_too_old() {
     let program = program.write_to(place.path().join("codex")).unwrap();
     let reason = refused(CodexSettings { program, ..local() }).await;
     assert!(reason.contains("0.99.3, which is older than 0.169.0"), "{reason}");
+}
+
+/// The program is asked as a turn would start it, so that a turn does not fail with what is not found out here.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_home_that_cannot_be_made_and_an_environment_in_which_the_program_fails() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = tempfile::tempdir().unwrap();
+    let home = place.path().join("home");
+    let program = place.path().join("codex");
+    let script = "#!/bin/sh\n[ -d \"$CODEX_HOME/sessions\" ] && [ \"$WANTED\" = here ] && echo codex-cli 0.169.0\n";
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let environment = [("WANTED".to_owned(), "here".to_owned())].into();
+    let settings = CodexSettings { program, home: Some(home.clone()), environment, ..local() };
+    Codex::new(settings.clone()).ready().await.unwrap();
+    let refused_without = refused(CodexSettings { environment: Default::default(), ..settings.clone() }).await;
+    assert!(refused_without.contains("says no version of Codex"), "{refused_without}");
+    let nowhere = refused(CodexSettings { home: Some("/dev/null/home".into()), ..settings }).await;
+    assert!(nowhere.contains("Codex's home /dev/null/home cannot be used"), "{nowhere}");
+    assert_eq!(std::fs::read_dir(home.join("calls")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(home.join("sessions")).unwrap().count(), 0);
 }
 
 #[tokio::test]

@@ -3,9 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use super::event::Tokens;
+use super::home::CallHome;
 use super::progress::{End, Progress};
 use super::rollout::{Mark, Rollout};
 use super::settings::{CodexSettings, configuration};
@@ -20,19 +19,16 @@ use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopTimeouts, 
 use crate::schema::strict::StrictSchema;
 use crate::sessions::session::{SessionId, SessionOp};
 
-/// Entries in the directory of a call: the schema, and an empty directory.
-const SCHEMA: &str = "schema.json";
-const NOWHERE: &str = "nowhere";
-
 /// A call that is ready to be made.
 pub(super) struct Call<'a> {
     turn: &'a Turn,
-    home: PathBuf,
+    /// The home that keeps the session.
+    store: PathBuf,
     limits: CallLimits,
     invocation: Invocation,
     schema: Option<StrictSchema>,
-    /// Holds the schema file, and the working directory of a turn without a workspace. Removed when the call is over.
-    _temporary: TempDir,
+    /// Deleted when the call is over.
+    _home: CallHome,
     /// The end of the session's file before the call. None if it is unknown.
     mark: Option<Mark>,
 }
@@ -49,9 +45,8 @@ impl<'a> Call<'a> {
         if let Some(session) = session {
             failure::check_id(session)?;
         }
-        let home = homes.of_session(turn.role.as_deref(), session, has);
-        homes.make(&home).map_err(|error| unusable(&home, &error))?;
-        let known = Known::of(&home, session, turn.system.as_deref()).await;
+        let store = homes.of_session(turn.role.as_deref(), session, has);
+        let known = Known::of(&store, session, turn.system.as_deref()).await;
         let mark = match turn.session {
             SessionOp::ContinueFrom(_) => known.mark,
             SessionOp::StartFresh(_) | SessionOp::ForkFrom { .. } => Some(Mark::BEGINNING),
@@ -61,20 +56,23 @@ impl<'a> Call<'a> {
             _ => turn.prompt.clone(),
         };
         let schema = turn.schema.as_ref().map(|schema| StrictSchema::of(schema.as_value()));
-        let temporary = temporary(&home, schema.as_ref()).map_err(|error| unusable(&home, &error))?;
-        let schema_file = schema.as_ref().map(|_| temporary.path().join(SCHEMA));
-        let nowhere = temporary.path().join(NOWHERE);
+        let home = {
+            let schema = schema.as_ref().map(|schema| schema.as_value().to_string());
+            CallHome::make(settings, &homes, &store, session, schema.as_deref(), key.is_some())
+                .map_err(|error| unusable(&store, &error))?
+        };
+        let schema_file = schema.as_ref().map(|_| home.schema());
         let invocation = Invocation {
             arguments: command::arguments(settings, turn, schema_file.as_deref(), key.is_some()),
-            directory: Some(turn.workspace.clone().unwrap_or(nowhere)),
-            sandbox: turn.sandbox.clone(),
+            directory: Some(turn.workspace.clone().unwrap_or_else(|| home.nowhere())),
+            sandbox: turn.sandbox.as_deref().map(|sandbox| home.granted(sandbox)),
             input: prompt.into_bytes(),
             ..Invocation::new(
                 located(&settings.program),
-                command::environment(settings, turn.workspace.as_deref(), &home, key),
+                command::environment(settings, turn.workspace.as_deref(), home.path(), key),
             )
         };
-        Ok(Self { turn, home, limits: settings.limits(), invocation, schema, _temporary: temporary, mark })
+        Ok(Self { turn, store, limits: settings.limits(), invocation, schema, _home: home, mark })
     }
 
     /// Starts the program and processes its output to the end.
@@ -93,8 +91,11 @@ impl<'a> Call<'a> {
             (Ok(_), None) => {
                 Err(AgentError::new(failure::from_exit(&self.turn.session, false, None, "it named no session")))
             }
-            (Err(kind), Some(session)) => Err(AgentError::new(kind).in_session(session, usage)),
-            (Err(kind), None) => Err(AgentError::new(kind)),
+            // A session without a file cannot be continued.
+            (Err(kind), Some(session)) if progress.is_announced || self.is_kept(session.clone()).await => {
+                Err(AgentError::new(kind).in_session(session, usage))
+            }
+            (Err(kind), _) => Err(AgentError::new(kind)),
         }
     }
 
@@ -132,10 +133,15 @@ impl<'a> Call<'a> {
         Usage { calls: 1, input_tokens, output_tokens, unpriced_calls: 1, ..Usage::default() }
     }
 
+    async fn is_kept(&self, session: SessionId) -> bool {
+        let store = self.store.clone();
+        tokio::task::spawn_blocking(move || has(&store, &session)).await.unwrap_or(false)
+    }
+
     async fn recorded(&self, session: SessionId) -> Option<Tokens> {
-        let (home, mark) = (self.home.clone(), self.mark?);
+        let (store, mark) = (self.store.clone(), self.mark?);
         let reading =
-            tokio::task::spawn_blocking(move || Rollout::find(&home, &session)?.used_since(mark).ok().flatten());
+            tokio::task::spawn_blocking(move || Rollout::find(&store, &session)?.used_since(mark).ok().flatten());
         reading.await.ok().flatten()
     }
 }
@@ -143,16 +149,6 @@ impl<'a> Call<'a> {
 /// Whether a home contains a session.
 pub(super) fn has(home: &Path, session: &SessionId) -> bool {
     failure::check_id(session).is_ok() && Rollout::find(home, session).is_some()
-}
-
-/// Creates the directory of one call. It is in the home, to which a sandbox must grant access in any case.
-fn temporary(home: &Path, schema: Option<&StrictSchema>) -> io::Result<TempDir> {
-    let temporary = tempfile::Builder::new().prefix("call-").tempdir_in(home)?;
-    std::fs::create_dir(temporary.path().join(NOWHERE))?;
-    if let Some(schema) = schema {
-        std::fs::write(temporary.path().join(SCHEMA), schema.as_value().to_string())?;
-    }
-    Ok(temporary)
 }
 
 /// What is known about a session before a call.

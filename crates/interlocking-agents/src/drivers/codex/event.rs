@@ -11,6 +11,8 @@ use crate::drivers::json_lines;
 pub(super) enum Event {
     #[serde(rename = "thread.started")]
     ThreadStarted { thread_id: String },
+    #[serde(rename = "turn.started")]
+    TurnStarted,
     #[serde(rename = "item.started")]
     ItemStarted { item: Item },
     #[serde(rename = "item.completed")]
@@ -121,7 +123,7 @@ mod tests {
     fn what_is_not_known_is_ignored() {
         for line in [
             r#"{"type":"session.compacted","why":1}"#,
-            r#"{"type":"turn.started","new":{}}"#,
+            r#"{"type":"turn.suspended","new":{}}"#,
             r#"{"type":"item.completed","item":{"id":"i","type":"hologram","x":[1]}}"#,
             r#"{"type":"item.completed","item":{"type":"error","message":"a mere warning"}}"#,
         ] {

@@ -12,6 +12,7 @@
 //! | retries for ever if a provider is unreachable | switches that off (`unbounded_connection_retries`) |
 //! | runs commands, and a first look around, in login shells | switches that off (`allow_login_shell`, `shell_snapshot`) |
 //! | starts agents of its own, whose tokens are not counted | switches that off (`agents.enabled`, `multi_agent`, `multi_agent_v2`) |
+//! | reads variables, instructions and skills from its home, in which the agent can write | gives each call its own home |
 //! | fetches plugins at every start | switches that off (`plugins`) |
 //! | passes the API key to its commands | switches that off |
 //! | cannot run its own sandbox within another sandbox | switches it off if the turn has a sandbox |
@@ -21,6 +22,7 @@ mod call;
 mod command;
 mod event;
 mod failure;
+mod home;
 mod instructions;
 mod progress;
 mod ready;
@@ -90,7 +92,9 @@ impl Codex {
     }
 
     /// Extends a sandbox so that the program can work in it: the program may be executed, and may read and write the
-    /// [home](CodexSettings::home) of this role, which is created if it is missing.
+    /// sessions in the [home](CodexSettings::home) of this role, which is created if it is missing. Each call adds its own
+    /// home. Without a key, or with [`reads_home`](CodexSettings::reads_home), the program may read and write everything
+    /// in the home, so a turn can change what later turns do.
     ///
     /// The sandbox should have a [temporary directory](Sandbox::temporary_directory) and the
     /// [network](interlocking_sandbox::Network), because the program connects to its provider. The agent's commands can
@@ -102,11 +106,13 @@ impl Codex {
     /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be created, or the configured key is
     /// missing.
     pub fn grants(&self, role: Option<&str>, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
-        let homes = self.settings.homes(self.key()?.is_some())?;
-        let home = homes.of(role);
-        homes.make(&home).map_err(|error| call::unusable(&home, &error))?;
+        let has_key = self.key()?.is_some();
+        let homes = self.settings.homes(has_key)?;
+        let store = homes.of(role);
         let package = directory_around(&self.settings.program, "@openai");
-        let sandbox = sandbox.tool_chain_of(&self.settings.program).write(home);
+        let sandbox = sandbox.tool_chain_of(&self.settings.program);
+        let sandbox = home::grant(&self.settings, &homes, store.clone(), has_key, sandbox)
+            .map_err(|error| call::unusable(&store, &error))?;
         Ok(package.into_iter().fold(sandbox, Sandbox::execute))
     }
 
@@ -150,9 +156,7 @@ impl Agent for Codex {
 
     async fn ready(&self) -> Result<(), AgentError> {
         self.permitted()?;
-        self.key()?;
-        self.settings.homes(true)?;
-        Ok(ready::check_version(&self.settings.program).await?)
+        Ok(ready::check(&self.settings, self.key()?).await?)
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {

@@ -23,7 +23,10 @@ pub(super) struct Progress<'a> {
     operation: &'a SessionOp,
     /// The workspace with links resolved, as Codex names files.
     workspace: Option<PathBuf>,
+    /// The session that Codex has named.
     pub(super) session: Option<SessionId>,
+    /// Whether it is announced.
+    pub(super) is_announced: bool,
     /// The last message of the model.
     pub(super) text: Option<String>,
     pub(super) end: Option<End>,
@@ -50,17 +53,22 @@ impl<'a> Progress<'a> {
         let workspace = workspace.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
         let (session, text, end, broken) = (None, None, None, None);
         let (lines, working) = (JsonLines::default(), RunningTools::new());
-        Self { context, operation, workspace, session, text, end, broken, lines, working, repetitions: 0 }
+        let (is_announced, repetitions) = (false, 0);
+        Self { context, operation, workspace, session, is_announced, text, end, broken, lines, working, repetitions }
     }
 
     /// Processes one line.
     ///
     /// # Errors
     ///
-    /// The session is not the expected one.
+    /// The session is not the expected one, or is in use.
     fn take(&mut self, line: &[u8]) -> Result<(), AgentErrorKind> {
-        match Event::parse(line) {
-            Some(Event::ThreadStarted { thread_id }) => self.started(thread_id)?,
+        let event = Event::parse(line);
+        if !matches!(event, None | Some(Event::ThreadStarted { .. } | Event::Other)) {
+            self.announce()?;
+        }
+        match event {
+            Some(Event::ThreadStarted { thread_id }) => self.named(thread_id)?,
             Some(Event::ItemStarted { item }) => self.item_started(item),
             Some(Event::ItemCompleted { item }) => self.item_completed(item),
             Some(Event::TurnCompleted { usage }) => self.end = Some(End::Completed(usage)),
@@ -73,16 +81,28 @@ impl<'a> Progress<'a> {
                     self.context.emit(AgentEvent::ProviderRetry { attempt, reason });
                 }
             }
-            Some(Event::Other) | None => {}
+            Some(Event::TurnStarted | Event::Other) | None => {}
         }
         Ok(())
     }
 
-    fn started(&mut self, id: String) -> Result<(), AgentErrorKind> {
+    fn named(&mut self, id: String) -> Result<(), AgentErrorKind> {
         // Codex silently starts a fresh session if the id is taken for the name of a session that does not exist.
         let session = named_session::checked("Codex", id, self.operation, self.session.as_ref())?;
-        self.context.started(&session).map_err(|error| *error.kind)?;
         self.session = Some(session);
+        match self.operation {
+            SessionOp::ContinueFrom(_) => self.announce(),
+            // Codex writes the file of a new session between this event and the next.
+            SessionOp::StartFresh(_) | SessionOp::ForkFrom { .. } => Ok(()),
+        }
+    }
+
+    /// Announces that the session has started.
+    fn announce(&mut self) -> Result<(), AgentErrorKind> {
+        if let Some(session) = self.session.as_ref().filter(|_| !self.is_announced) {
+            self.context.started(session).map_err(|error| *error.kind)?;
+            self.is_announced = true;
+        }
         Ok(())
     }
 

@@ -1,18 +1,24 @@
-//! Checks whether the program is installed in a version that is known to work.
+//! Checks whether the program can work as it is configured.
 
-use std::path::Path;
-
-use super::settings::configuration;
+use super::home::CallHome;
+use super::settings::{CodexSettings, configuration};
+use super::{call, command};
 use crate::agent::error::AgentErrorKind;
 use crate::drivers::installation::version_output;
-use crate::program::Environment;
+use crate::program::Secret;
 
 /// The version that the driver was tested with. Older versions may lack what the driver needs.
 const OLDEST: [u32; 3] = [0, 169, 0];
 
-/// Asks the program for its version.
-pub(super) async fn check_version(program: &Path) -> Result<(), AgentErrorKind> {
-    let (said, ended) = version_output(program, Environment::minimal()).await?;
+/// Asks the program for its version, with the environment and the home of a call.
+pub(super) async fn check(settings: &CodexSettings, key: Option<Secret>) -> Result<(), AgentErrorKind> {
+    let has_key = key.is_some();
+    let homes = settings.homes(has_key)?;
+    let home = CallHome::make(settings, &homes, homes.base(), None, None, has_key)
+        .map_err(|error| call::unusable(homes.base(), &error))?;
+    let environment = command::environment(settings, None, home.path(), key);
+    let program = &settings.program;
+    let (said, ended) = version_output(program, environment).await?;
     let remedy = "install @openai/codex from npm, or set `program`";
     let Some(version) = version(&said) else {
         return Err(configuration(format!(

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::event::Tokens;
+use super::home::SESSIONS;
 use super::instructions;
 use crate::drivers::json_lines::{self, JsonLines};
 use crate::drivers::untrusted_files::{self, Search};
@@ -50,12 +51,22 @@ struct UsageRecord {
 }
 
 impl Rollout {
-    /// The file of a session, at `sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl` below Codex's home. None if it does
-    /// not exist.
+    /// The file of a session, at `YEAR/MONTH/DAY/rollout-TIME-ID.jsonl` below `sessions`, or below a directory in
+    /// `sessions`. None if it does not exist.
     pub(super) fn find(home: &Path, session: &SessionId) -> Option<Self> {
         let ending = format!("-{session}.jsonl");
-        let path = find(&mut Search::new(), &home.join("sessions"), &ending, 3)?;
+        let mut search = Search::new();
+        let mut directories = search.directories(&home.join(SESSIONS)).into_iter();
+        let path = directories.find_map(|directory| {
+            let is_year = directory.file_name().is_some_and(|name| name.len() == 4);
+            find(&mut search, &directory, &ending, if is_year { 2 } else { 3 })
+        })?;
         Some(Self { path, session: session.clone() })
+    }
+
+    /// The directory with the years, which contains the sessions that this one was forked from, too.
+    pub(super) fn directory(&self) -> &Path {
+        self.path.ancestors().nth(4).unwrap_or(&self.path)
     }
 
     pub(super) fn mark(&self) -> io::Result<Mark> {

@@ -35,17 +35,19 @@ pub struct CodexSettings {
     pub model: Option<String>,
     /// How hard the model thinks, such as `low` or `high`. Default: the model's default.
     pub effort: Option<String>,
-    /// The directory in which the program keeps sessions and all its other data (`CODEX_HOME`). Another process with
-    /// the same home finds the sessions again. The home contains the conversations, so it is created for this user
-    /// alone, and each role has its own directory `roles/ROLE` in it. All roles share the home if a login or
-    /// `reads_home` requires that.
+    /// The directory in which sessions are kept. Another process with the same home finds the sessions again. The home
+    /// contains the conversations, so it is created for this user alone, and each role has its own directory
+    /// `roles/ROLE` in it. All roles share the home if a login or `reads_home` requires that. What else the program
+    /// keeps (`CODEX_HOME`) lasts for a call.
     ///
     /// Default: `interlocking/codex` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
     /// `~/Library/Application Support`. It is not the `~/.codex` of the user's own Codex, with its login, instructions
     /// and memories.
     pub home: Option<PathBuf>,
-    /// Whether the `config.toml` and the rules in the home apply. Default: no, so that the settings decide everything. That
-    /// file can name another provider, so where only [calls on this machine](crate::real_calls) are permitted, no call is.
+    /// Whether the home is the program's (`CODEX_HOME`), and everything in it applies: `config.toml`, rules, variables,
+    /// instructions and skills. Default: no, so that the settings decide everything. An agent that can write there then
+    /// decides what later calls do. Another provider can be named there, so where only [calls on this
+    /// machine](crate::real_calls) are permitted, no call is.
     pub reads_home: bool,
     /// The environment variable of this process that contains the API key. Default: the first of `OPENAI_API_KEY` and
     /// `CODEX_API_KEY` that is set. If neither is set, the login in the home is used, which `codex login` with

@@ -1,0 +1,286 @@
+//! The directory of one call: what a driver writes for an agent's program, such as settings with secrets, and what the
+//! program writes for itself.
+//!
+//! ```text
+//! calls/call-ID        the directory
+//! calls/call-ID.lock   locked as long as the call runs; made before the directory, and removed after it
+//! ```
+//!
+//! `calls` lies beside the homes of the roles. A driver grants a sandbox the directory of its own call alone, so the
+//! agent of another call reads no secret there and changes nothing. Where a sandbox has to be granted the directory that
+//! contains `calls`, an agent can exchange what is in there for links at any time: files are made in directories that
+//! are open, under names that are new.
+//!
+//! A process that is killed leaves its directories behind. The next call removes them: nobody holds their locks.
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use interlocking_sandbox::deletion::delete_tree;
+use uuid::Uuid;
+
+use crate::sessions::locked::Locked;
+use crate::sessions::state_directory::make_unlinked;
+
+/// The directory with the directories of calls, below an agent's home.
+const CALLS: &str = "calls";
+
+/// The beginning of the names of these directories.
+const PREFIX: &str = "call-";
+
+/// The directory of one call. It is deleted when this is dropped.
+#[derive(Debug)]
+pub(crate) struct CallDirectory {
+    /// What the driver has written there.
+    written: Vec<File>,
+    directory: DeletedDirectory,
+    _lock: Lock,
+}
+
+impl CallDirectory {
+    /// Makes the directory below an agent's home, and fills it. `fill` returns the files that it writes. Directories that
+    /// ended processes have left behind are deleted.
+    pub(crate) fn make(base: &Path, fill: impl FnOnce(&NewDirectory) -> io::Result<Vec<File>>) -> io::Result<Self> {
+        let calls = base.join(CALLS);
+        make_unlinked(&calls)?;
+        // The path must be absolute, because programs run in other directories.
+        let calls = calls.canonicalize()?;
+        delete_abandoned(&calls);
+        let path = calls.join(format!("{PREFIX}{}", Uuid::new_v4().simple()));
+        let lock = Lock::of_new(&path)?;
+        let new = NewDirectory::make(path.clone())?;
+        let directory = DeletedDirectory(path);
+        Ok(Self { written: fill(&new)?, directory, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+}
+
+impl Drop for CallDirectory {
+    fn drop(&mut self) {
+        // Secrets are gone even if the directory cannot be deleted.
+        for file in &self.written {
+            if let Err(error) = file.set_len(0) {
+                tracing::warn!(%error, path = %self.path().display(), "a file of a call cannot be emptied");
+            }
+        }
+    }
+}
+
+/// A directory that is deleted when this is dropped, whatever a program has made in it.
+#[derive(Debug)]
+pub(crate) struct DeletedDirectory(PathBuf);
+
+impl DeletedDirectory {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for DeletedDirectory {
+    fn drop(&mut self) {
+        delete(&self.0);
+    }
+}
+
+/// The lock of a directory, whose file is removed when this is dropped.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    _locked: Locked,
+}
+
+impl Lock {
+    fn path(directory: &Path) -> PathBuf {
+        directory.with_added_extension("lock")
+    }
+
+    /// The lock of a directory that does not exist yet.
+    fn of_new(directory: &Path) -> io::Result<Self> {
+        let path = Self::path(directory);
+        let file = File::create_new(&path)?;
+        file.lock()?;
+        Ok(Self { path, _locked: Locked(file) })
+    }
+
+    /// The lock of a directory whose process has ended. None if the process is alive, or this cannot be determined.
+    fn of_abandoned(directory: &Path) -> Option<Self> {
+        let path = Self::path(directory);
+        // The process ended before the lock's file was removed, or the file was removed by somebody else.
+        let file = File::options().write(true).create(true).truncate(false).open(&path).ok()?;
+        file.try_lock().ok()?;
+        Some(Self { path, _locked: Locked(file) })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_file(&self.path) {
+            tracing::debug!(%error, path = %self.path.display(), "a lock's file is not removed");
+        }
+    }
+}
+
+/// Deletes the directories of processes that have ended.
+fn delete_abandoned(calls: &Path) {
+    for entry in std::fs::read_dir(calls).into_iter().flatten().flatten() {
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_directory && entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            let path = entry.path();
+            if let Some(_lock) = Lock::of_abandoned(&path) {
+                delete(&path);
+            }
+        }
+    }
+}
+
+fn delete(directory: &Path) {
+    if let Err(error) = delete_tree(directory) {
+        tracing::warn!(%error, path = %directory.display(), "the directory of a call cannot be deleted");
+    }
+}
+
+/// A new, open directory for this user alone.
+#[derive(Debug)]
+pub(crate) struct NewDirectory {
+    path: PathBuf,
+    #[cfg(unix)]
+    open: File,
+}
+
+#[cfg(unix)]
+impl NewDirectory {
+    fn make(path: PathBuf) -> io::Result<Self> {
+        std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(&path)?;
+        Ok(Self { open: crate::sessions::state_directory::open_unlinked(&path)?, path })
+    }
+
+    /// Makes a directory in this one.
+    pub(crate) fn directory(&self, name: &str) -> io::Result<Self> {
+        use rustix::fs::{Mode, mkdirat, openat};
+        mkdirat(&self.open, name, Mode::RWXU)?;
+        let open = openat(&self.open, name, interlocking_sandbox::deletion::DIRECTORY, Mode::empty())?;
+        Ok(Self { open: open.into(), path: self.path.join(name) })
+    }
+
+    /// Writes a new file, for this user alone.
+    pub(crate) fn write(&self, name: &str, contents: &str) -> io::Result<File> {
+        use rustix::fs::{Mode, OFlags, openat};
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&self.open, name, flags, Mode::RUSR | Mode::WUSR)?);
+        file.write_all(contents.as_bytes())?;
+        Ok(file)
+    }
+
+    /// Makes a link in this directory.
+    pub(crate) fn link(&self, name: &str, original: &Path) -> io::Result<()> {
+        Ok(rustix::fs::symlinkat(original, &self.open, name)?)
+    }
+}
+
+#[cfg(not(unix))]
+impl NewDirectory {
+    fn make(path: PathBuf) -> io::Result<Self> {
+        std::fs::create_dir(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Makes a directory in this one.
+    pub(crate) fn directory(&self, name: &str) -> io::Result<Self> {
+        Self::make(self.path.join(name))
+    }
+
+    /// Writes a new file.
+    pub(crate) fn write(&self, name: &str, contents: &str) -> io::Result<File> {
+        let mut file = File::create_new(self.path.join(name))?;
+        file.write_all(contents.as_bytes())?;
+        Ok(file)
+    }
+
+    /// Links are not made on this system.
+    pub(crate) fn link(&self, _name: &str, _original: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    fn names(calls: &Path) -> usize {
+        fs::read_dir(calls).unwrap().count()
+    }
+
+    #[test]
+    fn the_directory_of_a_call_goes_with_it_whatever_is_in_there() {
+        let base = tempfile::tempdir().unwrap();
+        let calls = base.path().join(CALLS);
+        let call = CallDirectory::make(base.path(), |new| Ok(vec![new.write("secret", "a secret")?])).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&calls), mode(call.path()), mode(&call.path().join("secret"))), (0o700, 0o700, 0o600));
+        // As Go's cache of modules, which nobody may write.
+        let closed = call.path().join("a/b");
+        fs::create_dir_all(&closed).unwrap();
+        fs::write(closed.join("file"), "").unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
+        let kept = base.path().join("kept");
+        fs::rename(call.path().join("secret"), &kept).unwrap();
+        drop(call);
+        assert_eq!(names(&calls), 0);
+        assert_eq!(fs::read_to_string(kept).unwrap(), "", "the secret is gone wherever its file is");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_deleted_and_what_is_in_use_stays() {
+        let base = tempfile::tempdir().unwrap();
+        let calls = base.path().join(CALLS);
+        let used = CallDirectory::make(base.path(), |new| Ok(vec![new.write("settings", "used")?])).unwrap();
+        for (name, has_lock) in [("call-with-lock", true), ("call-without", false)] {
+            fs::create_dir_all(calls.join(name).join("deep")).unwrap();
+            fs::write(calls.join(name).join("settings"), "a secret").unwrap();
+            if has_lock {
+                fs::write(calls.join(name).with_added_extension("lock"), "").unwrap();
+            }
+        }
+        let other = CallDirectory::make(base.path(), |_| Ok(Vec::new())).unwrap();
+        assert_eq!(fs::read_to_string(used.path().join("settings")).unwrap(), "used");
+        assert_eq!(names(&calls), 4, "two directories and their locks");
+        drop((used, other));
+        assert_eq!(names(&calls), 0);
+    }
+
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let (base, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let victim = elsewhere.path().join("settings");
+        fs::write(&victim, "precious").unwrap();
+        let calls = base.path().join(CALLS);
+        let moved = base.path().join("moved");
+        let fill = |new: &NewDirectory| {
+            symlink(&victim, new.path.join("settings")).unwrap();
+            assert_eq!(new.write("settings", "").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            // Another agent exchanges the directory for a link.
+            fs::rename(&new.path, &moved).unwrap();
+            symlink(elsewhere.path(), &new.path).unwrap();
+            new.directory("made")?.link("link", elsewhere.path())?;
+            Ok(vec![new.write("other", "x")?])
+        };
+        drop(CallDirectory::make(base.path(), fill).unwrap());
+        assert!(moved.join("made/link").exists() && moved.join("other").exists());
+        assert_eq!(names(elsewhere.path()), 1);
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+        fs::remove_dir_all(&calls).unwrap();
+        symlink(elsewhere.path(), &calls).unwrap();
+        assert!(CallDirectory::make(base.path(), |_| Ok(Vec::new())).is_err());
+        assert_eq!(names(elsewhere.path()), 1);
+    }
+}
