@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::command::{self, Origin};
 use super::event::Stats;
@@ -26,7 +27,7 @@ pub(super) struct Call<'a> {
     invocation: Invocation,
     home: Home,
     mark: Mark,
-    /// Removed when the call is over.
+    /// Deleted when the call is over.
     _call_home: CallHome,
 }
 
@@ -67,7 +68,7 @@ impl<'a> Call<'a> {
         let invocation = Invocation {
             arguments: command::arguments(settings, turn, &origin),
             directory: Some(turn.workspace.clone().unwrap_or_else(|| home.nowhere())),
-            sandbox: turn.sandbox.clone(),
+            sandbox: turn.sandbox.as_deref().map(|sandbox| Arc::new(sandbox.clone().write(call_home.path()))),
             input: input.into_bytes(),
             ..Invocation::new(
                 located(&settings.program),

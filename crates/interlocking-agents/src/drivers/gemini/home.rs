@@ -5,16 +5,16 @@
 //! common ones.
 
 use std::cmp::Reverse;
-use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use interlocking_sandbox::Sandbox;
 use serde_json::{Map, Value, json};
-use tempfile::TempDir;
 
 use super::record::messages_in;
 use super::settings::{GeminiSettings, configuration};
 use crate::agent::error::AgentErrorKind;
+use crate::drivers::call_directory::CallDirectory;
 use crate::drivers::untrusted_files::{self, Search};
 use crate::sessions::session::SessionId;
 use crate::sessions::state_directory::make_unlinked;
@@ -27,17 +27,14 @@ pub(super) struct Home {
     base: PathBuf,
 }
 
-/// The home of one call. It is removed when this is dropped.
+/// The home of one call. It is deleted when this is dropped.
 #[derive(Debug)]
 pub(super) struct CallHome {
-    directory: TempDir,
+    directory: CallDirectory,
 }
 
 /// The directories of the program's home that calls share: the sessions, and the data that ties them to a workspace.
 const SHARED: [&str; 2] = ["tmp", "history"];
-
-/// The directory that contains the homes of calls.
-const CALLS: &str = "calls";
 
 /// The working directory of turns without a workspace. It is one directory for all of them, because the program continues
 /// a session only in the directory in which it began.
@@ -62,15 +59,15 @@ impl Home {
         homes.make(&path).map_err(unusable)?;
         // The path must be absolute, because the program runs in another directory.
         let (base, path) = (homes.base().canonicalize().map_err(unusable)?, path.canonicalize().map_err(unusable)?);
-        for name in SHARED.into_iter().chain([CALLS, NOWHERE]) {
+        for name in SHARED.into_iter().chain([NOWHERE]) {
             make_unlinked(&path.join(name)).map_err(unusable)?;
         }
         Ok(Self { path, base })
     }
 
-    /// The path of the home.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
+    /// Adds to a sandbox what calls share.
+    pub(super) fn grant(&self, sandbox: Sandbox) -> Sandbox {
+        SHARED.into_iter().chain([NOWHERE]).fold(sandbox, |sandbox, name| sandbox.write(self.path.join(name)))
     }
 
     /// The working directory of turns without a workspace.
@@ -93,21 +90,18 @@ impl Home {
         system: Option<&str>,
         reads_only: bool,
     ) -> Result<CallHome, AgentErrorKind> {
-        let make = || -> io::Result<CallHome> {
-            let directory = tempfile::Builder::new().prefix("call-").tempdir_in(self.path.join(CALLS))?;
-            let own = directory.path().join(".gemini");
-            fs::create_dir(&own)?;
-            fs::create_dir(directory.path().join("tmp"))?;
+        let directory = CallDirectory::make(&self.base, |new| {
+            new.directory("tmp")?;
+            let own = new.directory(".gemini")?;
             for name in SHARED {
-                link(&self.path.join(name), &own.join(name))?;
+                own.link(name, &self.path.join(name))?;
             }
-            fs::write(own.join("settings.json"), program_settings(settings, reads_only).to_string())?;
-            if let Some(system) = system {
-                fs::write(own.join(memory_name(settings)), system)?;
-            }
-            Ok(CallHome { directory })
-        };
-        make().map_err(|error| configuration(format!("no home can be made in {}: {error}", self.path.display())))
+            let settings_file = own.write("settings.json", &program_settings(settings, reads_only).to_string())?;
+            let memory = system.map(|system| own.write(memory_name(settings), system)).transpose()?;
+            Ok([settings_file].into_iter().chain(memory).collect())
+        });
+        let unusable = |error| configuration(format!("no home can be made in {}: {error}", self.base.display()));
+        directory.map(|directory| CallHome { directory }).map_err(unusable)
     }
 
     /// The file of a session, whatever workspace it began in. Reads files of any length.
@@ -238,19 +232,10 @@ fn merge(under: &mut Value, over: Value) {
     }
 }
 
-#[cfg(unix)]
-fn link(original: &Path, link: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(original, link)
-}
-
-#[cfg(not(unix))]
-fn link(_original: &Path, _link: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn what_the_driver_needs_counts_and_the_rest_stays() {
@@ -336,14 +321,14 @@ mod tests {
         assert_eq!(home.session_file(&id("01a203a3-ab4b-74b1-9e3e-e1d88a5e1064")).as_ref(), Some(&file));
         assert_eq!(home.session_file(&id("01a203a3-ab4b-74b1-9e3e-e1d88a5e1065")), None);
         assert_eq!(home.session_file(&id("5")), None);
-        std::os::unix::fs::symlink("work", home.path().join("tmp/z-link")).unwrap();
+        std::os::unix::fs::symlink("work", home.path.join("tmp/z-link")).unwrap();
         for decoy in 0..MOST_CANDIDATES {
             let longer = format!("{{}}{}", " ".repeat(99));
-            fs::write(home.path().join(format!("tmp/work/chats/session-{decoy}-01a203a4.jsonl")), longer).unwrap();
+            fs::write(home.path.join(format!("tmp/work/chats/session-{decoy}-01a203a4.jsonl")), longer).unwrap();
         }
         assert_eq!(home.session_file(&id("01a203a3-ab4b-74b1-9e3e-e1d88a5e1064")), Some(file), "no link leads to it");
-        fs::create_dir_all(home.path().join("tmp/early/chats")).unwrap();
-        let late = home.path().join("tmp/early/chats/session-0-01a203a4.jsonl");
+        fs::create_dir_all(home.path.join("tmp/early/chats")).unwrap();
+        let late = home.path.join("tmp/early/chats/session-0-01a203a4.jsonl");
         fs::write(late, "{\"sessionId\":\"01a203a4-ab4b-74b1-9e3e-e1d88a5e1064\"}").unwrap();
         assert_eq!(home.session_file(&id("01a203a4-ab4b-74b1-9e3e-e1d88a5e1064")), None, "so many are not opened");
         let gone = call.path().to_owned();
@@ -361,7 +346,7 @@ mod tests {
         fs::set_permissions(elsewhere.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let settings = GeminiSettings { home: Some(directory.path().to_owned()), ..GeminiSettings::default() };
         Home::open(&settings, Some("tests"), None).unwrap();
-        for name in ["roles/tests/calls", "roles/tests/tmp", "roles/tests/nowhere", "roles/tests", "roles"] {
+        for name in ["roles/tests/tmp", "roles/tests/nowhere", "roles/tests", "roles"] {
             let place = directory.path().join(name);
             fs::remove_dir_all(&place).unwrap();
             symlink(elsewhere.path(), &place).unwrap();

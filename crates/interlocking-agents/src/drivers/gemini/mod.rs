@@ -94,8 +94,9 @@ impl Gemini {
         Self { sessions, ..self }
     }
 
-    /// Extends a sandbox so that the program can work in it: the program and its `node` may be executed, and the
-    /// [home](field@GeminiSettings::home) of this role may be read and written. The home is created if it is missing.
+    /// Extends a sandbox so that the program can work in it: the program and its `node` may be executed, and the sessions
+    /// in the [home](field@GeminiSettings::home) of this role may be read and written. The home is created if it is
+    /// missing. Each call adds its own directory.
     ///
     /// The sandbox should have the [network](interlocking_sandbox::Network), because the program connects to its
     /// provider. The agent's commands can read whatever the program can read: all sessions of this role.
@@ -106,7 +107,7 @@ impl Gemini {
     pub fn grants(&self, role: Option<&str>, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
         let home = Home::open(&self.settings, role, None)?;
         let package = directory_around(&self.settings.program, "node_modules");
-        let sandbox = sandbox.tool_chain_of(&self.settings.program).tool_chain_of("node").write(home.path());
+        let sandbox = home.grant(sandbox.tool_chain_of(&self.settings.program).tool_chain_of("node"));
         Ok(package.into_iter().fold(sandbox, Sandbox::execute))
     }
 

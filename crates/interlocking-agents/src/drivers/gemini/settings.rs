@@ -41,7 +41,8 @@ pub struct GeminiSettings {
     /// directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or `~/Library/Application Support`. It is not the
     /// `~/.gemini` of the user's own Gemini CLI, with its login, extensions and memories.
     ///
-    /// Each role has its own directory in it, `roles/ROLE`, which a [sandbox](crate::Turn::sandbox) must make writable.
+    /// Each role has its own directory in it, `roles/ROLE`. [`grants`](super::Gemini::grants) gives a
+    /// [sandbox](crate::Turn::sandbox) access to the sessions in it.
     pub home: Option<PathBuf>,
     /// The environment variable that contains the API key. Default: `GEMINI_API_KEY`.
     pub api_key_variable: String,
