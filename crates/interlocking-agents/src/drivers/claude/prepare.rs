@@ -2,9 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::arguments::{Call, is_mcp};
@@ -14,10 +14,15 @@ use super::settings::{ClaudeSettings, PermissionMode};
 use super::store::Store;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::Turn;
+use crate::drivers::call_directory::{CallDirectory, DeletedDirectory};
 use crate::drivers::installation::located;
 use crate::program::{Environment, Invocation, Secret};
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
+
+/// The files that the program is given: the system prompt, and the MCP servers with their secrets.
+const SYSTEM: &str = "system.md";
+const SERVERS: &str = "mcp.json";
 
 /// A call that is ready to be made.
 pub(super) struct Prepared {
@@ -27,9 +32,9 @@ pub(super) struct Prepared {
     pub(super) session: SessionId,
     /// The requested output, if the turn has a schema.
     pub(super) asked: Option<Asked>,
-    /// The program's temporary files. They are removed when this is dropped, so it must live until the program has
-    /// ended.
-    pub(super) temporary: TempDir,
+    /// The program's temporary files, and the files that it is given. They are deleted when this is dropped, so it must
+    /// live until the program has ended.
+    pub(super) temporary: (DeletedDirectory, CallDirectory),
 }
 
 impl Prepared {
@@ -45,14 +50,20 @@ impl Prepared {
             Surroundings::new(settings, key, store.directory(), temporary.path(), turn.workspace.as_deref())
                 .map_err(|error| configuration(&error))?;
         let asked = turn.schema.as_deref().map(|schema| Asked::new(schema, settings.decisions));
+        let (system, servers) = (turn.system.as_deref(), mcp_servers(settings, turn));
+        let given = CallDirectory::make(store.base(), |new| {
+            let system = system.map(|system| new.write(SYSTEM, system)).transpose()?;
+            let servers = servers.as_deref().map(|servers| new.write(SERVERS, servers)).transpose()?;
+            Ok(system.into_iter().chain(servers).collect())
+        })
+        .map_err(|error| not_written(&error))?;
         let call = Call {
             settings,
             turn,
             session: &session,
             schema: asked.as_ref().map(|asked| asked.schema.to_string()),
-            system: written(&temporary, "system.md", turn.system.clone()).map_err(|error| not_written(&error))?,
-            mcp_servers: written(&temporary, "mcp.json", mcp_servers(settings, turn))
-                .map_err(|error| not_written(&error))?,
+            system: system.map(|_| given.path().join(SYSTEM)),
+            mcp_servers: servers.as_ref().map(|_| given.path().join(SERVERS)),
         };
         let arguments = call.arguments().map_err(|error| configuration(&error))?;
         let program = find(&settings.program, &surroundings.environment)?;
@@ -63,12 +74,12 @@ impl Prepared {
             // Without a workspace the program runs in an empty directory instead of the current directory of this
             // process.
             directory: Some(turn.workspace.clone().unwrap_or_else(|| temporary.path().join("empty"))),
-            sandbox: turn.sandbox.clone(),
+            sandbox: turn.sandbox.as_deref().map(|sandbox| Arc::new(sandbox.clone().read(given.path()))),
             input,
             stays_open: true,
             ..Invocation::new(program, surroundings.environment)
         };
-        Ok(Self { invocation, store, session, asked, temporary })
+        Ok(Self { invocation, store, session, asked, temporary: (temporary, given) })
     }
 }
 
@@ -101,7 +112,7 @@ fn fresh() -> Result<SessionId, AgentErrorKind> {
 }
 
 /// Creates a directory for this call; inside the sandbox's directory for temporary files, if there is one.
-fn temporary_directory(turn: &Turn) -> io::Result<TempDir> {
+fn temporary_directory(turn: &Turn) -> io::Result<DeletedDirectory> {
     let mut builder = tempfile::Builder::new();
     // The prefix is short, because the path becomes part of a socket's path, which is limited to about a hundred
     // characters.
@@ -112,15 +123,9 @@ fn temporary_directory(turn: &Turn) -> io::Result<TempDir> {
         Some((_, within)) => builder.tempdir_in(PathBuf::from(within))?,
         None => builder.tempdir()?,
     };
+    let directory = DeletedDirectory::new(directory.keep());
     std::fs::create_dir(directory.path().join("empty"))?;
     Ok(directory)
-}
-
-fn written(directory: &TempDir, name: &str, content: Option<String>) -> io::Result<Option<PathBuf>> {
-    let Some(content) = content else { return Ok(None) };
-    let file = directory.path().join(name);
-    std::fs::write(&file, content)?;
-    Ok(Some(file))
 }
 
 /// The servers as the program reads them. A read-only turn has none, unless some of their tools are configured as
