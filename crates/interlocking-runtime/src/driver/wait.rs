@@ -6,8 +6,6 @@ use crate::driver::{Driver, Recorded, end::End};
 use crate::event::EventKind;
 use crate::journal::rules::keeps_waiting;
 use crate::journal::{JournalError, Posted};
-use crate::limits::allowance::Stopped;
-use crate::limits::budget::BudgetExceeded;
 use crate::mutex::Mutex;
 use crate::tree::Halt;
 use std::future::Future;
@@ -164,8 +162,7 @@ impl Driver {
             return End::ChildStopped;
         }
         match self.shared.untyped().settings.stopped() {
-            // The run was suspended because its wall time is used up.
-            Some(stopped @ Stopped::Budget(BudgetExceeded::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
+            Some(stopped) if stopped.is_end_of_time() => End::Halted(Halt::Stopped(stopped)),
             _ => End::Halted(Halt::Suspended),
         }
     }

@@ -232,18 +232,21 @@ impl Common {
         }
     }
 
-    /// Stops all runs. Returns the reason, which is the earlier one if they were stopped before.
+    /// Stops all runs. Returns the reason, which is the earlier one if they were stopped before. The end of their time replaces
+    /// another reason: it also stops executions that could go on until then.
     fn end(&self, stopped: Stopped) -> Stopped {
-        let mut first = stopped.clone();
+        let mut reason = stopped.clone();
         self.ended.send_if_modified(|ended| {
-            if let Some(ended) = ended {
-                first = ended.clone();
+            if let Some(earlier) = ended
+                && (earlier.is_end_of_time() || !stopped.is_end_of_time())
+            {
+                reason = earlier.clone();
                 return false;
             }
             *ended = Some(stopped);
             true
         });
-        first
+        reason
     }
 
     /// Waits until the runs are stopped.
@@ -260,6 +263,13 @@ impl Common {
 
     fn meter(&self) -> MutexGuard<'_, Meter> {
         self.meter.lock()
+    }
+}
+
+impl Stopped {
+    /// Whether the runs were suspended because their wall time is used up.
+    pub(crate) fn is_end_of_time(&self) -> bool {
+        matches!(self, Self::Budget(BudgetExceeded::WallTime { .. }))
     }
 }
 

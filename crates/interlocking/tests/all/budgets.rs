@@ -204,7 +204,7 @@ async fn what_is_under_way_is_finished_first() {
     }
 }
 
-/// A refusal has no effect if the run reaches its exit without the refused node.
+/// A refusal has no effect if the run reaches its exit without the refused node, or if its time is over before that.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_comes_to_its_exit_all_the_same_has_finished() {
     #[derive(Graph)]
@@ -236,6 +236,12 @@ async fn a_run_that_comes_to_its_exit_all_the_same_has_finished() {
         let run = run.with_agent_for_others(Recording::new(WILLING));
         let report = run.with_budgets(Budgets::unlimited().with_calls(0)).start(1).await.unwrap();
         assert_eq!(finished(report), 2);
+    }
+    let limit = Duration::from_millis(500);
+    for run in both_ways(|| Race { split: ForkNode(Start), ask: LLMNode(AskOnce), wait: LogicNode(Wait) }) {
+        let budgets = Budgets::unlimited().with_calls(0).with_wall_time(limit);
+        let report = run.with_agent_for_others(Recording::new(WILLING)).with_budgets(budgets).start(1).await.unwrap();
+        assert_eq!(used_up(&report), BudgetExceeded::WallTime { limit, used: limit });
     }
 }
 
