@@ -115,15 +115,13 @@ impl Driver {
         let deadline = self.shared.untyped().settings.options().report_deadline;
         let mut over: Over<'_> = Box::pin(tokio::time::sleep(deadline));
         while self.is_background_busy() {
-            // Tasks that were stopped with the run's end complete now. Each wakes the driver until it is taken.
-            while let Some(completed) = self.tasks.next() {
-                drop(self.shared.untyped().turns_of(completed.execution));
-            }
+            self.drop_completed();
             if self.wait_for_any(Some(&mut over)).await? == Waited::Over {
                 self.abandon_background(deadline);
                 break;
             }
         }
+        self.drop_completed();
         let background = self.background();
         let mut reports = std::mem::take(&mut background.reports);
         let shown: Vec<_> = background.observers.iter().map(|observer| (observer.node, observer.shown)).collect();
@@ -134,6 +132,13 @@ impl Driver {
             Ok(Ok(output)) => Ok(output),
             Ok(Err(error)) => Err(End::at_exit(kind_of(&error), error.to_string(), Failure::causes_of(&*error))),
             Err(panic) => Err(End::at_exit(FailureKind::Panic, panic, Vec::new())),
+        }
+    }
+
+    /// Drops the outcomes of tasks that were stopped with the run's end. Each wakes the driver until it is taken.
+    fn drop_completed(&mut self) {
+        while let Some(completed) = self.tasks.next() {
+            drop(self.shared.untyped().turns_of(completed.execution));
         }
     }
 
