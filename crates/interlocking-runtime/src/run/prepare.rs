@@ -29,6 +29,13 @@ use interlocking_core::net::{Net, Nets};
 use interlocking_core::run_id::RunId;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a child that is held is claimed again, before its parent's tree stops.
+const MOMENTS: u32 = 40;
+
+/// The time between two such attempts.
+const MOMENT: Duration = Duration::from_millis(50);
 
 /// How a run begins.
 pub(crate) enum Begin {
@@ -118,25 +125,11 @@ async fn find(settings: &mut Settings, begin: &Begin, graph_type: &dyn GraphType
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
         _ => None,
     };
-    let begins = matches!(begin, Begin::Fresh { .. });
-    let may_have_ended = matches!(begin, Begin::Again | Begin::Child { .. });
     // Created before the claim and so dropped after it: a task that sees that the run has left the tree must find it free.
     let membership = parent.map(|parent| Box::new(settings.tree().join(run.clone(), parent)));
-    // Checked before the claim and after it, because the late work may end while the claim is being refused.
-    let has_late_work = journal.as_ref().is_some_and(|journal| !begins && claims::has_late_work(&**journal, &run));
     let claim = match &journal {
         Some(_) if settings.claim.is_some() => settings.claim.take().map(|claim| *claim),
-        Some(journal) => match claims::claim(&**journal, &run).await {
-            Ok(claim) => Some(claim),
-            // Late work keeps the claim after the run's end. The run's outcome is final, and reading it needs no claim.
-            Err(JournalError::Held { .. }) if may_have_ended && has_ended(&**journal, &run).await? => None,
-            // An executor that goes on with the run first waits for its late work, if that is in this process.
-            Err(JournalError::Held { .. }) if has_late_work || !begins && claims::has_late_work(&**journal, &run) => {
-                claims::wait_for_late_work(&**journal, &run).await;
-                Some(claims::claim(&**journal, &run).await?)
-            }
-            Err(error) => return Err(error.into()),
-        },
+        Some(journal) => claim(begin, &**journal, &run).await?,
         None => None,
     };
     let records = match (begin, &journal) {
@@ -175,6 +168,34 @@ async fn find(settings: &mut Settings, begin: &Begin, graph_type: &dyn GraphType
         }
         (Begin::Again | Begin::Retry, None) => Err(StartError::NoRun { run }),
         _ => Ok(Found { journal, claim, records, membership, has_turns }),
+    }
+}
+
+/// Claims a run; `None` if it has ended and something else keeps the claim.
+async fn claim(begin: &Begin, journal: &dyn Journal, run: &RunId) -> Result<Option<Claim>, StartError> {
+    let begins = matches!(begin, Begin::Fresh { .. });
+    let may_have_ended = matches!(begin, Begin::Again | Begin::Child { .. });
+    let is_child = matches!(begin, Begin::Child { .. });
+    let mut refused = 0;
+    loop {
+        // Checked before the claim and after it, because the late work may end while the claim is being refused.
+        let has_late_work = !begins && claims::has_late_work(journal, run);
+        match claims::claim(journal, run).await {
+            Ok(claim) => return Ok(Some(claim)),
+            // Late work keeps the claim after the run's end. The run's outcome is final, and reading it needs no claim.
+            Err(JournalError::Held { .. }) if may_have_ended && has_ended(journal, run).await? => return Ok(None),
+            // An executor that goes on with the run first waits for its late work, if that is in this process.
+            Err(JournalError::Held { .. }) if has_late_work || !begins && claims::has_late_work(journal, run) => {
+                claims::wait_for_late_work(journal, run).await;
+                return Ok(Some(claims::claim(journal, run).await?));
+            }
+            // Only this executor of its parent executes a child, but whoever cancels it holds it while its end is recorded.
+            Err(JournalError::Held { .. }) if is_child && refused < MOMENTS => {
+                refused += 1;
+                tokio::time::sleep(MOMENT).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

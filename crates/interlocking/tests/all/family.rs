@@ -224,6 +224,22 @@ async fn an_outage_ends_a_household_of_fifty_after_few_calls_and_loses_nothing()
     assert_eq!(ledgers.agent.calls(), 60 + 150);
 }
 
+/// A process that cancels a child holds it for a moment. If a child is held for longer, the whole tree stops.
+#[tokio::test(start_paused = true)]
+async fn a_child_that_is_held_for_a_moment_is_waited_for() {
+    let ledgers = Ledgers::new();
+    ledgers.run(Budgets::unlimited().with_calls(2)).start(2).await.unwrap();
+    let child = ledgers.journal.children(&RunId::DEFAULT).await.unwrap().remove(0).run;
+    let resumed = || ledgers.run(Budgets::unlimited()).resume();
+    let held = ledgers.journal.claim(&child).await.unwrap();
+    assert_eq!(resumed().await.unwrap().outcome.name(), "journal_failed");
+    let (report, ()) = tokio::join!(resumed(), async {
+        pass(500).await;
+        drop(held);
+    });
+    assert_eq!(finished(report.unwrap()), [0, 1]);
+}
+
 #[derive(Clone, Serialize, Deserialize)]
 struct Question(String);
 
