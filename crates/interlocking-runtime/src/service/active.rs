@@ -2,9 +2,11 @@
 
 use crate::event::{Broadcast, Event, EventKind, EventSink, Events};
 use crate::mutex::Mutex;
+use crate::run::outcome::Outcome;
 use interlocking_core::run_id::RunId;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::fmt::Display;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 
 /// The runs that a service executes, and whether it accepts more.
@@ -27,6 +29,8 @@ pub(super) struct ActiveRun {
     run: Option<RunId>,
     listeners: Broadcast,
     stage: watch::Sender<Stage>,
+    /// How the run ended or stopped, without its output.
+    outcome: OnceLock<Outcome<()>>,
 }
 
 /// Whether an active run has begun.
@@ -86,14 +90,21 @@ impl Active {
         self.runs.lock().active.get(run).map(|active_run| active_run.listeners.subscribe())
     }
 
-    /// Waits until `run` is not active, or, without a `run`, until no run is.
-    pub(super) async fn wait_until_ended(&self, run: Option<&RunId>) {
+    /// Waits until `run` is not active. Returns how it ended or stopped; `None` if it was not active, or did not begin.
+    pub(super) async fn ended(&self, run: &RunId) -> Option<Outcome<()>> {
+        let active_run = self.runs.lock().active.get(run).cloned()?;
+        self.wait_until(|runs| !runs.active.get(run).is_some_and(|now| Arc::ptr_eq(now, &active_run))).await;
+        active_run.outcome.get().cloned()
+    }
+
+    /// Waits until no run is active.
+    pub(super) async fn all_ended(&self) {
+        self.wait_until(|runs| runs.active.is_empty()).await;
+    }
+
+    async fn wait_until(&self, is_so: impl Fn(&Runs) -> bool) {
         let mut ended = self.ended.subscribe();
-        let has_ended = || {
-            let runs = self.runs.lock();
-            run.map_or(runs.active.is_empty(), |run| !runs.active.contains_key(run))
-        };
-        while !has_ended() {
+        while !is_so(&self.runs.lock()) {
             // The sender lives in `self`, so the channel cannot close while this waits.
             let _ = ended.changed().await;
         }
@@ -107,6 +118,21 @@ impl ActiveRun {
         // The sender lives in `self`, so the channel cannot close while this waits.
         let stage = stage.wait_for(|stage| *stage != Stage::Starting).await;
         stage.is_ok_and(|stage| *stage == Stage::Begun)
+    }
+
+    /// Keeps how the run ended or stopped. Logs why it stopped, if it was not asked to.
+    pub(super) fn set_outcome(&self, outcome: Outcome<()>) {
+        let why: Option<&dyn Display> = match &outcome {
+            Outcome::BudgetExhausted(used_up) => Some(used_up),
+            Outcome::ProviderLimited(limit) => Some(limit),
+            Outcome::JournalFailed(error) => Some(error),
+            // The end of a run is in the journal. The service suspends runs when it is drained, and they wait for people here.
+            _ => None,
+        };
+        if let (Some(why), Some(run)) = (why, &self.run) {
+            tracing::warn!(%run, outcome = outcome.name(), %why, "the run stopped, and can be resumed");
+        }
+        let _ = self.outcome.set(outcome);
     }
 
     /// Sets the stage, unless it was set before.

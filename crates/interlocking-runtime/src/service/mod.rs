@@ -22,7 +22,7 @@ use crate::journal::answer::{AnswerError, answer};
 use crate::journal::stop::{Stop, stop};
 use crate::journal::{By, Encoded, Entry, Journal, JournalError, Origin, Record, RecordedPayload, ending};
 use crate::limits::shared::SharedLimits;
-use crate::run::outcome::Report;
+use crate::run::outcome::{Outcome, Report};
 use crate::run::{Run, StartError};
 use interlocking_core::graph::{self, Graph, Stored};
 use interlocking_core::run_id::RunId;
@@ -316,9 +316,34 @@ impl Service {
         self.active.runs()
     }
 
-    /// Waits until this service does not execute `run`, because it has ended or stopped.
-    pub async fn ended(&self, run: &RunId) {
-        self.active.wait_until_ended(Some(run)).await;
+    /// Waits until this service does not execute `run`, because it has ended or stopped. Returns how, without the output, which
+    /// the [report](Self::report) has; `None` if the service did not execute the run when this was called.
+    ///
+    /// A run that has not ended can be started again, with a larger budget for example. This, and a warning that is logged, is
+    /// all that says why it stopped: the journal has only ends.
+    ///
+    /// ```
+    /// use interlocking::runtime::service::{Service, Started};
+    /// use interlocking::runtime::{Budgets, MemoryJournal};
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    #[doc = include_str!("example_graph.md")]
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let service = Service::new(Arc::new(MemoryJournal::new()));
+    /// let name: RunId = "release-1-4-0".parse()?;
+    /// let budgets = Budgets::unlimited().with_wall_time(Duration::from_millis(10));
+    /// service.start(&name, Run::new(Release::default()).with_budgets(budgets), "1.4.0".to_owned()).await?;
+    /// assert!(matches!(service.ended(&name).await, Some(Outcome::BudgetExhausted(_))), "nobody has answered");
+    ///
+    /// let again = service.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
+    /// assert_eq!(again, Started::Resumed);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn ended(&self, run: &RunId) -> Option<Outcome<()>> {
+        self.active.ended(run).await
     }
 
     /// The report of a run that has ended, whichever process executed it; `None` if it has not ended. The report is that of
@@ -438,9 +463,9 @@ impl Service {
     /// Returns when no run is executed any more.
     pub async fn drain(&self, patience: Duration) {
         self.active.close();
-        if tokio::time::timeout(patience, self.active.wait_until_ended(None)).await.is_err() {
+        if tokio::time::timeout(patience, self.active.all_ended()).await.is_err() {
             self.stop.suspend();
-            self.active.wait_until_ended(None).await;
+            self.active.all_ended().await;
         }
     }
 
@@ -467,7 +492,13 @@ impl Service {
             .with_events(active_run.clone());
         let running = begin(run);
         let task = tokio::spawn(async move {
-            let refused = running.await.err();
+            let refused = match running.await {
+                Ok(report) => {
+                    place.active_run.set_outcome(report.outcome.map(drop));
+                    None
+                }
+                Err(error) => Some(error),
+            };
             drop(place);
             refused
         });

@@ -14,8 +14,8 @@ mod shutdown;
 use interlocking::graph::Graph;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::answer::open_questions;
-use interlocking::runtime::service::Service;
-use interlocking::runtime::{EventKind, MemoryJournal};
+use interlocking::runtime::service::{Service, Started};
+use interlocking::runtime::{BudgetExceeded, Budgets, EventKind, MemoryJournal};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -99,7 +99,7 @@ async fn a_run_is_watched_and_answered() {
     let [mut first, gone, mut other] = [(); 3].map(|()| service.events(&run).unwrap());
     drop(gone);
     answer(&service, &run, json!(true)).await;
-    service.ended(&run).await;
+    assert_eq!(service.ended(&run).await, Some(Outcome::Finished(())));
     assert_eq!(output(&service, &run, measuring()).await, Some(5));
     assert!(service.runs().is_empty() && service.events(&run).is_none());
 
@@ -113,6 +113,23 @@ async fn a_run_is_watched_and_answered() {
     assert!(matches!(told.last(), Some(EventKind::RunEnded { outcome, .. }) if outcome == "finished"), "{told:?}");
 }
 
+/// The journal has only ends, so whoever waits for a run is told why it stopped.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_stops_says_why() {
+    let (journal, run) = (Arc::new(MemoryJournal::new()), id("r1"));
+    let service = service(&journal);
+    let budgets = Budgets::unlimited().with_wall_time(SECOND / 2);
+    service.start(&run, measuring().with_budgets(budgets), "tides".to_owned()).await.unwrap();
+    let outcome = service.ended(&run).await.unwrap();
+    let Outcome::BudgetExhausted(BudgetExceeded::WallTime { limit, .. }) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(limit, SECOND / 2);
+    assert!(service.report(&run, measuring()).await.unwrap().is_none(), "it has not ended");
+    assert_eq!(service.ended(&run).await, None, "it is not executed");
+    assert_eq!(service.start(&run, measuring(), "tides".to_owned()).await.unwrap(), Started::Resumed);
+    service.cancel(&run).await.unwrap();
+    assert_eq!(service.ended(&run).await, Some(Outcome::Cancelled));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_is_cancelled_while_it_is_executed() {
     let (journal, run) = (Arc::new(MemoryJournal::new()), id("r1"));
@@ -121,6 +138,6 @@ async fn a_run_is_cancelled_while_it_is_executed() {
     service.cancel(&run).await.unwrap();
     service.ended(&run).await;
     let again = service.start(&run, measuring(), "tides".to_owned()).await.unwrap();
-    assert_eq!(again, interlocking::runtime::service::Started::Ended("cancelled"));
+    assert_eq!(again, Started::Ended("cancelled"));
     assert_eq!(output(&service, &run, measuring()).await, None);
 }
