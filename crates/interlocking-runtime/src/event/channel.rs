@@ -45,7 +45,7 @@ pub fn channel() -> (Arc<dyn EventSink>, Events) {
 }
 
 /// Sends each event to all current listeners. Each listener has its own stream, which starts with the next event, and ends when
-/// this is dropped.
+/// this is closed or dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcast(Mutex<Vec<Feed>>);
 
@@ -58,6 +58,13 @@ impl Broadcast {
         feeds.retain(Feed::has_listener);
         feeds.push(Feed(queue.clone()));
         Events(queue)
+    }
+
+    /// Ends all streams. Events that come later are lost.
+    pub(crate) fn close(&self) {
+        let feeds = std::mem::take(&mut *self.0.lock());
+        // Outside the lock, because this wakes the listeners.
+        drop(feeds);
     }
 }
 

@@ -73,6 +73,11 @@ pub(crate) async fn wait_for_late_work(journal: &dyn Journal, run: &RunId) -> bo
     any
 }
 
+/// Waits until no late work of any run of this journal goes on in this process.
+pub(crate) async fn wait_for_all_late_work(journal: &dyn Journal) {
+    while LATE_WORK.wait_until_any_removed(address(journal)).await {}
+}
+
 /// The right of an executor, or of late work after the run's end, to write the records of a run.
 pub(crate) struct Executor {
     record_writer: Arc<RecordWriter>,
@@ -171,6 +176,16 @@ impl List {
         self.0.lock().get(key).map(|(_, notify)| notify.clone())
     }
 
+    /// Returns false at once if no run of the journal with this address is on the list; otherwise waits until one of them is
+    /// removed, and returns true.
+    async fn wait_until_any_removed(&self, journal: usize) -> bool {
+        let listed = self.0.lock().keys().find(|(address, _)| *address == journal).cloned();
+        match listed {
+            Some(key) => self.wait_until_removed(&key).await,
+            None => false,
+        }
+    }
+
     /// Returns false at once if the run is not on the list; otherwise waits until it is removed, and returns true.
     async fn wait_until_removed(&self, key: &Key) -> bool {
         let Some(notify) = self.notify_of(key) else { return false };
@@ -203,5 +218,9 @@ fn is_releasing(journal: &dyn Journal, run: &RunId) -> bool {
 }
 
 fn key(journal: &dyn Journal, run: &RunId) -> Key {
-    (std::ptr::from_ref(journal).cast::<()>().addr(), run.clone())
+    (address(journal), run.clone())
+}
+
+fn address(journal: &dyn Journal) -> usize {
+    std::ptr::from_ref(journal).cast::<()>().addr()
 }

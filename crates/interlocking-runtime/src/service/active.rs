@@ -160,6 +160,8 @@ impl Drop for Place {
     fn drop(&mut self) {
         self.active.runs.lock().active.remove(&self.run);
         self.active_run.set_stage(Stage::Refused);
+        // Late work of the run may keep its sink for long.
+        self.active_run.listeners.close();
         self.active.ended.send_replace(());
     }
 }

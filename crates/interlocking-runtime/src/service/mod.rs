@@ -22,6 +22,7 @@ use crate::journal::answer::{AnswerError, answer};
 use crate::journal::stop::{Stop, stop};
 use crate::journal::{By, Encoded, Entry, Journal, JournalError, Origin, Record, RecordedPayload, ending};
 use crate::limits::shared::SharedLimits;
+use crate::run::claims::wait_for_all_late_work;
 use crate::run::outcome::{Outcome, Report};
 use crate::run::{Run, StartError};
 use interlocking_core::graph::{self, Graph, Stored};
@@ -281,7 +282,7 @@ impl Service {
     }
 
     /// The events of a run and its child runs from now on; `None` if this service does not execute the run. The stream ends when
-    /// the service no longer executes the run.
+    /// the service no longer executes the run. Reports of advisory nodes that come after that are only in the journal.
     ///
     /// ```
     /// use interlocking::runtime::EventKind;
@@ -460,10 +461,15 @@ impl Service {
 
     /// Shuts the service down: accepts no more runs, waits up to `patience` for active runs to end, and then suspends the others,
     /// including those that wait for people. The next process continues them with [`resume_unfinished`](Self::resume_unfinished).
-    /// Returns when no run is executed any more.
+    /// Within `patience`, this also waits for advisory nodes that are still at work after their run's end, of any run of this
+    /// process with the same journal. Returns when no run is executed any more.
     pub async fn drain(&self, patience: Duration) {
         self.active.close();
-        if tokio::time::timeout(patience, self.active.all_ended()).await.is_err() {
+        let all_ended = async {
+            self.active.all_ended().await;
+            wait_for_all_late_work(&*self.journal).await;
+        };
+        if tokio::time::timeout(patience, all_ended).await.is_err() {
             self.stop.suspend();
             self.active.all_ended().await;
         }

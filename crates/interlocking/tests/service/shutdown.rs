@@ -2,9 +2,9 @@
 
 use crate::{Measuring, SECOND, answer, id, measuring, output, service};
 use interlocking::prelude::*;
-use interlocking::runtime::MemoryJournal;
 use interlocking::runtime::journal::{Entry, Record};
 use interlocking::runtime::service::{ServiceError, Started};
+use interlocking::runtime::{EventKind, MemoryJournal};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -14,7 +14,17 @@ struct Passing {
     #[node(entry, input = u32, goto(exit))]
     pass: LogicNode<Pass>,
 }
-held!(Passing);
+
+/// Has an adviser who takes longer than the run.
+#[derive(Graph, Default)]
+#[graph(output = u32)]
+struct Advised {
+    #[node(entry, input = u32, goto(exit), spawn(advise))]
+    begin: LogicNode<Begin>,
+    #[node(input = u32, report = u32, reports_to(exit), visits = 1)]
+    advise: AdvisoryNode<Advise>,
+}
+held!(Passing, Advised);
 
 #[derive(Default)]
 struct Pass;
@@ -22,6 +32,51 @@ impl LogicHandler<passing::pass> for Pass {
     async fn run(&self, number: u32, cx: &mut Cx<'_, passing::pass>) -> Route<passing::pass> {
         tokio::time::sleep(10 * SECOND).await;
         goto!(cx, passing::exit, number)
+    }
+}
+
+#[derive(Default)]
+struct Begin;
+impl LogicHandler<advised::begin> for Begin {
+    async fn run(&self, number: u32, cx: &mut Cx<'_, advised::begin>) -> Route<advised::begin> {
+        cx.spawn::<advised::advise>(number);
+        goto!(cx, advised::exit, number)
+    }
+}
+
+#[derive(Default)]
+struct Advise;
+impl AdvisoryHandler<advised::advise> for Advise {
+    async fn advise(&self, number: u32, _: &mut Cx<'_, advised::advise>) -> Result<u32, NodeError> {
+        tokio::time::sleep(60 * SECOND).await;
+        Ok(number)
+    }
+}
+impl Finish for Advised {
+    async fn finish(&self, output: u32, _: Self::Reports) -> Result<u32, NodeError> {
+        Ok(output)
+    }
+}
+
+/// A run's events end with it. Its adviser has the time that the service has for shutting down.
+#[tokio::test(start_paused = true)]
+async fn late_advice_is_waited_for_within_the_patience_and_keeps_no_listener() {
+    for (patience, drained_after, is_recorded) in [(100 * SECOND, 59 * SECOND, true), (SECOND, SECOND, false)] {
+        let (journal, run) = (Arc::new(MemoryJournal::new()), id("a"));
+        let service = service(&journal);
+        let advised = Run::new(Advised::default()).with_report_deadline(SECOND);
+        service.start(&run, advised, 7).await.unwrap();
+        let (mut events, mut last) = (service.events(&run).unwrap(), None);
+        while let Some(event) = events.next().await {
+            last = Some(event.kind);
+        }
+        assert!(matches!(&last, Some(EventKind::RunEnded { .. })), "{last:?}");
+        assert!(service.runs().is_empty());
+        let began = tokio::time::Instant::now();
+        service.drain(patience).await;
+        assert_eq!(began.elapsed().as_secs(), drained_after.as_secs());
+        let has_reported = |record: &Record| matches!(record.entry, Entry::Report { report: Some(_), .. });
+        assert_eq!(journal.records(&run).iter().any(has_reported), is_recorded);
     }
 }
 
