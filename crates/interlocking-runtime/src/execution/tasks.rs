@@ -67,9 +67,9 @@ impl RunningTasks {
     /// Says how many tasks are about to start. They may be kept in a batch until [`launch`](Self::launch).
     #[inline]
     pub(crate) fn prepare_batch(&mut self, shared: &Arc<dyn ErasedShared>, due: usize) {
-        if due > BATCH || self.0.is_some() {
+        if due > BATCH {
             let tasks = self.tasks(shared);
-            tasks.batches = due > BATCH && tasks.threads;
+            tasks.batches = tasks.threads;
         }
     }
 
@@ -100,10 +100,13 @@ impl RunningTasks {
         }
     }
 
-    /// Spawns the tasks that are left in the batch.
+    /// Spawns the tasks that are left in the batch. Tasks that start from now on are spawned at once.
     pub(crate) fn launch(&mut self) {
-        if let Some(tasks) = self.0.as_mut().filter(|tasks| !tasks.batch.is_empty()) {
-            tasks.launch();
+        if let Some(tasks) = &mut self.0 {
+            tasks.batches = false;
+            if !tasks.batch.is_empty() {
+                tasks.launch();
+            }
         }
     }
 
