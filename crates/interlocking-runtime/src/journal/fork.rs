@@ -83,7 +83,8 @@ pub enum ForkError {
 ///
 /// The payloads are shared, not copied. The new run gets everything that the original has done itself, and the answers that it
 /// has received. It does not get waiting letters, sent messages, agents' sessions of unfinished executions (two runs would talk
-/// in one conversation), or child runs of a map node that was under way: the new run executes its own.
+/// in one conversation), or child runs of a map node that was under way, with what they have landed: the new run executes its
+/// own.
 ///
 /// If the process ends during a fork, the new run has only a part of the records. As long as it is not resumed, another fork with
 /// the same name replaces it.
@@ -175,8 +176,8 @@ pub(crate) fn kept(records: Vec<Record>) -> impl Iterator<Item = Record> {
         })
         .collect();
     records.into_iter().filter(move |record| match &record.entry {
-        // Unfinished executions are repeated in the new run, with new sessions and new child runs.
-        Entry::Session { by, .. } | Entry::Decided { by, .. } => ended.contains(by),
+        // Unfinished executions are repeated in the new run, with new sessions and new child runs, which land anew.
+        Entry::Session { by, .. } | Entry::Decided { by, .. } | Entry::Landed { by, .. } => ended.contains(by),
         // The new run has neither ended nor been retried.
         Entry::Ended { .. } | Entry::Retried { .. } => false,
         _ => true,
@@ -199,4 +200,25 @@ pub(crate) fn taken_over(of: &RunId, records: Vec<Record>) -> impl Iterator<Item
         }
         entry
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use interlocking_core::context::Commit;
+
+    /// What a child landed for a map that is repeated would be landed twice.
+    #[test]
+    fn a_fork_has_the_landings_of_executions_that_are_not_repeated() {
+        let run: RunId = "r".parse().unwrap();
+        let by = |visit| By { node: "children".to_owned(), visit, attempt: 1 };
+        let landed = |visit: u32| {
+            let commit = Commit { workspace: "house".to_owned(), id: visit.to_string() };
+            Entry::Landed { by: by(visit), child: "r-1".parse().unwrap(), commit }
+        };
+        let entries = [landed(1), Entry::Outcome(NodeOutcome::new(by(1), 0)), landed(2)];
+        let records =
+            (0..).zip(entries.clone()).map(|(sequence, entry)| Record { run: run.clone(), sequence, entry }).collect();
+        assert_eq!(taken_over(&run, records).collect::<Vec<_>>(), entries[..2]);
+    }
 }
