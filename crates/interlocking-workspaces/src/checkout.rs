@@ -327,10 +327,13 @@ impl Checkout<'_> {
         &mut self,
         work: impl FnOnce(&Worktree, &Signature) -> Result<Rebased, RebaseError> + Send + 'static,
     ) -> Result<Rebased, GitWorkspacesError> {
-        let rebased =
-            self.on(move |run, name| run.moving(name, "rebase", |worktree, _, author| Ok(work(worktree, author)?)));
-        let rebased = rebased.await?;
-        self.moved(Ok(self.head()))?;
+        let rebasing = move |worktree: &Worktree, _, author: &Signature| {
+            let rebased = work(worktree, author)?;
+            // Read before the lock is released.
+            Ok((rebased, worktree.head()?))
+        };
+        let (rebased, head) = self.on(move |run, name| run.moving(name, "rebase", rebasing)).await?;
+        self.moved(Ok(head))?;
         Ok(rebased)
     }
 
