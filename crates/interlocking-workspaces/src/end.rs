@@ -6,7 +6,6 @@
 use crate::alive::ALIVE;
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
-use crate::named_branches::BRANCHES;
 use interlocking_runtime::workspaces::RunEnd;
 use interlocking_worktree::{ArchiveError, BranchName, CommitId, Keep, delete_directory};
 use std::fs;
@@ -60,9 +59,9 @@ impl GitRun {
             return self.clear(&directory);
         }
         let mut cleared = Ok(());
-        // The files that show that something is left are removed last.
-        let is_note = |entry: &fs::DirEntry| [ALIVE, BRANCHES].iter().any(|name| entry.file_name() == *name);
-        for entry in fs::read_dir(&directory).into_iter().flatten().flatten().filter(|entry| !is_note(entry)) {
+        // The file that shows that something is left is removed last.
+        let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| entry.file_name() != ALIVE) {
             cleared = cleared.and(self.clear(&entry.path()));
         }
         // Commits that did not land would be lost with their branch.
@@ -70,7 +69,7 @@ impl GitRun {
         let deleted = self.delete_branches(archives);
         // The notes stay if a branch can still be deleted later, which does not hold for a branch without a commit.
         if matches!(deleted, Ok(()) | Err(GitWorkspacesError::BranchUnreadable { .. })) {
-            cleared = cleared.and_then(|()| self.remove_directory(&directory));
+            cleared = cleared.and_then(|()| self.forget_branches()).and_then(|()| self.remove_directory(&directory));
         }
         // Removed if it holds nothing of other runs.
         let _ = fs::remove_dir(&self.settings().directory);

@@ -219,6 +219,7 @@ impl GitRun {
         let mut is_claimed = self.0.tree.is_claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_claimed {
             self.ensure_name_is_free()?;
+            self.forget_branches()?;
             *is_claimed = true;
         }
         Ok(())

@@ -1,21 +1,22 @@
 //! The owners of branches whose names come from the settings.
 //!
 //! A branch whose name begins with the run's name belongs to the run. A branch of any other name may belong to another
-//! program, so a run notes in a file of its directory, one per line, the branches that it is about to create and their
-//! workspaces. A branch that is not in the file is not the run's, and is not touched.
+//! program, so a run notes in a file of the repository, one per line, the branches that it is about to create and their
+//! workspaces. A branch that is not in the file is not the run's, and is not touched. The file is beside the branches,
+//! so that they are found even if the run's directory was deleted.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use interlocking_sandbox::regular_file::{self, Links};
-use interlocking_worktree::{BranchName, CommitId};
+use interlocking_worktree::{BranchName, CommitId, delete_directory};
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The name of the file, in the directory of the root run.
-pub(crate) const BRANCHES: &str = ".branches";
+/// The directory of the files, in the repository's git directory. Each is called like its root run.
+const BRANCHES: &str = "interlocking/branches";
 
 /// A larger file was not written by this crate.
 const MAX_BYTES: u64 = 16 << 20;
@@ -118,25 +119,43 @@ impl GitRun {
         Ok(self.noted()?.into_iter().map(|noted| noted.branch).collect())
     }
 
+    /// Deletes the notes of a run that has no branches any more. Git work.
+    pub(crate) fn forget_branches(&self) -> Result<(), GitWorkspacesError> {
+        // Another run may be about to write its notes beside them.
+        Ok(delete_directory(self.noted_path())?)
+    }
+
+    fn noted_path(&self) -> PathBuf {
+        self.settings().repository.common_directory().join(BRANCHES).join(self.0.names.root.as_str())
+    }
+
+    /// The notes. A program that can write to the repository can change them: a line counts only if its place is in the
+    /// run's directory, and its branch is none that the run begins at or lands on.
     fn noted(&self) -> Result<Vec<Noted>, GitWorkspacesError> {
-        let path = self.tree_directory().join(BRANCHES);
+        let path = self.noted_path();
         let text = match read_noted(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             text => text.map_err(|error| unusable(path, &error))?,
         };
+        let others: Vec<_> = [self.target(), self.landing()].into_iter().flatten().collect();
         let noted = text.lines().filter_map(|line| {
             let (place, branch) = line.split_once(' ')?;
-            Some(Noted { place: place.to_owned(), branch: BranchName::new(branch).ok()? })
+            // The rules for names are those for paths, too.
+            BranchName::new(format!("{}{place}", self.tree_prefix())).ok()?;
+            let branch = BranchName::new(branch).ok().filter(|branch| !others.contains(branch))?;
+            Some(Noted { place: place.to_owned(), branch })
         });
         Ok(noted.collect())
     }
 
     fn write_noted(&self, noted: &[Noted]) -> Result<(), GitWorkspacesError> {
-        let path = self.tree_directory().join(BRANCHES);
+        let path = self.noted_path();
+        // No run's name has a dot.
         let new = path.with_extension("new");
         let text: String = noted.iter().map(|Noted { place, branch }| format!("{place} {branch}\n")).collect();
         let _ = fs::remove_file(&new);
-        let file = OpenOptions::new().write(true).create_new(true).open(&new);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        let file = made.and_then(|()| OpenOptions::new().write(true).create_new(true).open(&new));
         let written = file.and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| fs::rename(&new, &path));
         written.map_err(|error| unusable(path, &error))
     }

@@ -3,7 +3,7 @@
 use crate::project::Project;
 use interlocking::prelude::*;
 use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
-use interlocking::workspaces::{GitWorkspaces, LeftoverRun};
+use interlocking::workspaces::GitWorkspaces;
 use interlocking::worktree::{BranchName, CommitId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -104,15 +104,55 @@ async fn a_branch_is_called_as_the_program_says() {
     assert_eq!((project.left(), project.archived()), (vec![], vec![]));
 }
 
-/// What is left of the run, as seen by another program that chooses no names.
-async fn left(project: &Project) -> LeftoverRun {
-    loop {
-        // The child's task releases the run a moment later.
-        if let Some(left) = project.workspaces().leftover_runs().await.unwrap().pop() {
-            return left;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+/// The directory of the runs is a temporary one, which the system has cleared.
+#[tokio::test]
+async fn a_run_finds_its_branches_without_its_directory() {
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let (run, told) = wave(&project, &journal, Some("b"));
+    tokio::select! {
+        ended = run.start(agents(&["b"])) => panic!("{ended:?}"),
+        () = told.notified() => {}
     }
+    drop(project.leftover_run().await);
+    std::fs::remove_dir_all(project.runs()).unwrap();
+    let found = project.workspaces().leftover_of(&RunId::DEFAULT).await.unwrap().unwrap();
+    let branches: Vec<_> = found.branches().iter().map(|(branch, _)| branch.to_string()).collect();
+    assert_eq!(branches, ["run/wave", "wave1-agent-b"]);
+    drop(found);
+    let ended = wave(&project, &journal, None).0.resume().await.unwrap();
+    assert!(matches!(ended.outcome, Outcome::Finished(())), "{:?}", ended.outcome);
+    assert_eq!((project.left(), project.archived()), (vec![], vec!["run/wave1-agent-b".to_owned()]));
+    assert!(!project.root().join(".git/interlocking/branches/run").exists());
+}
+
+/// A program that can write to the repository can change what is noted there.
+#[tokio::test]
+async fn a_note_that_names_a_foreign_directory_or_the_target_does_not_count() {
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let (run, told) = wave(&project, &journal, Some("a"));
+    tokio::select! {
+        ended = run.start(agents(&["a"])) => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+    drop(project.leftover_run().await);
+    let (notes, victim) =
+        (project.root().join(".git/interlocking/branches/run"), project.root().with_file_name("victim"));
+    assert!(std::fs::read_to_string(&notes).unwrap().ends_with("/own wave1-agent-a\n"));
+    std::fs::create_dir(&victim).unwrap();
+    std::fs::write(&notes, "wave/../../../victim wave1-agent-a\nwave main\n").unwrap();
+    let found = project.workspaces().leftover_of(&RunId::DEFAULT).await.unwrap().unwrap();
+    assert_eq!(found.branches().len(), 1, "{found:?}");
+    drop(found);
+    // The workspace is made again.
+    let work = std::fs::read_dir(project.runs().join("run")).unwrap().map(|entry| entry.unwrap().path());
+    work.filter(|path| path.join("own").exists()).for_each(|path| std::fs::remove_dir_all(path).unwrap());
+    let ended = wave(&project, &journal, None).0.resume().await.unwrap();
+    let Outcome::Failed(failure) = ended.outcome else { panic!("{:?}", ended.outcome) };
+    assert!(failure.message.contains("is taken by a branch that this run did not make"), "{failure}");
+    assert!(victim.exists());
+    assert_eq!(project.left(), ["wave1-agent-a"]);
 }
 
 /// What is left of a killed run includes its branches, whatever their names are.
@@ -129,7 +169,7 @@ async fn what_is_left_has_branches_of_any_name() {
     let fresh: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let refused = wave(&project, &fresh, None).0.start(agents(&["c"])).await.unwrap_err();
     assert!(refused.to_string().contains("the run's name is taken: there is a branch "), "{refused}");
-    let left = left(&project).await;
+    let left = project.leftover_run().await;
     let branches: Vec<_> = left.branches().iter().map(|(branch, _)| branch.to_string()).collect();
     assert_eq!(branches, ["run/wave", "wave1-agent-a"]);
     left.remove().await.unwrap();
@@ -149,7 +189,7 @@ async fn what_a_branch_of_the_longest_name_has_is_kept() {
         ended = run.start(agents(&[LONGEST])) => panic!("{ended:?}"),
         () = told.notified() => {}
     }
-    let left = left(&project).await;
+    let left = project.leftover_run().await;
     let (_, head) = left.branches().iter().find(|(branch, _)| branch.as_str().ends_with(LONGEST)).unwrap().clone();
     left.remove().await.unwrap();
     let archived = project.repository().archived().unwrap();

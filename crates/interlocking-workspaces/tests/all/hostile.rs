@@ -154,15 +154,19 @@ async fn a_run_is_not_hidden_by_what_is_in_place_of_its_files() {
     let project = Project::new();
     let run = project.runs().join("gone");
     std::fs::create_dir_all(&run).unwrap();
+    let notes = project.root().join(".git/interlocking/branches");
+    std::fs::create_dir_all(&notes).unwrap();
     for (command, refused) in [
         ("mkfifo .run", None),
         ("rm .run; ln -s /dev/zero .run", None),
-        ("rm .run; touch .run; mkfifo .branches", Some(".branches: it is not a file: delete it")),
-        ("rm .branches; ln -s /dev/zero .branches", Some(".branches: it is not a file: delete it")),
-        ("rm .branches; truncate -s 17M .branches", Some(".branches: it is not the file that was written there")),
-        ("rm .branches; chmod 0 .run", Some(".run: Permission denied")),
+        ("rm .run; touch .run; mkfifo $NOTES", Some("branches/gone: it is not a file: delete it")),
+        ("rm $NOTES; ln -s /dev/zero $NOTES", Some("branches/gone: it is not a file: delete it")),
+        ("rm $NOTES; truncate -s 17M $NOTES", Some("branches/gone: it is not the file that was written there")),
+        ("rm $NOTES; chmod 0 .run", Some(".run: Permission denied")),
     ] {
-        let done = std::process::Command::new("sh").args(["-c", command]).current_dir(&run).status().unwrap();
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", command]).current_dir(&run).env("NOTES", notes.join("gone"));
+        let done = shell.status().unwrap();
         assert!(done.success(), "{command}");
         let found = project.workspaces().leftover_runs().await;
         match refused.filter(|_| std::fs::File::open(run.join(".run")).is_err() || !command.contains("chmod")) {

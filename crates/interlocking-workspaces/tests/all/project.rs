@@ -1,6 +1,6 @@
 //! A project under git, checked with the git program, and what runs have left in it.
 
-use interlocking::workspaces::GitWorkspaces;
+use interlocking::workspaces::{GitWorkspaces, LeftoverRun};
 use interlocking::worktree::{CommitId, Configuration, Repository, Signature, Worktree};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,6 +62,17 @@ impl Project {
     /// Workspaces that share no state with any other value.
     pub(crate) fn workspaces(&self) -> GitWorkspaces {
         GitWorkspaces::new(self.repository(), self.runs()).with_author(author())
+    }
+
+    /// What is left of the only run, whose future was dropped.
+    pub(crate) async fn leftover_run(&self) -> LeftoverRun {
+        loop {
+            // A child's task, or git work on a thread, releases the run a moment later.
+            if let Some(left) = self.workspaces().leftover_runs().await.unwrap().pop() {
+                return left;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
     }
 
     /// The output of the git program.
