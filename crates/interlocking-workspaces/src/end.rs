@@ -64,9 +64,7 @@ impl GitRun {
         for entry in entries.filter(|entry| entry.file_name() != ALIVE) {
             cleared = cleared.and(self.clear(&entry.path()));
         }
-        // Commits that did not land would be lost with their branch.
-        let archives = end != RunEnd::Finished || !*self.has_landed();
-        let deleted = self.delete_branches(archives);
+        let deleted = self.delete_branches(end);
         // The notes stay if a branch can still be deleted later, which does not hold for a branch without a commit.
         if matches!(deleted, Ok(()) | Err(GitWorkspacesError::BranchUnreadable { .. })) {
             cleared = cleared.and_then(|()| self.forget_branches()).and_then(|()| self.remove_directory(&directory));
@@ -106,20 +104,27 @@ impl GitRun {
         Ok(branches.filter(|(branch, _)| branch.as_str().starts_with(&prefix) || named.contains(branch)).collect())
     }
 
-    /// Deletes the branches of the run and its children. If a head that is to be archived is not a readable commit, its
-    /// branch stays; the error is [`GitWorkspacesError::BranchUnreadable`] if nothing else has failed.
-    fn delete_branches(&self, archives: bool) -> Result<(), GitWorkspacesError> {
+    /// The heads of the branches that the run lands on and begins at.
+    pub(crate) fn landed_on(&self) -> Vec<CommitId> {
+        let branches = [self.landing(), self.target()].into_iter().flatten();
+        branches.filter_map(|branch| self.settings().repository.branch_head(&branch).ok().flatten()).collect()
+    }
+
+    /// Deletes the branches of the run and its children. Heads that did not land are archived, also of a run that has
+    /// finished if they were made after its last landing. If such a head is not a readable commit, its branch stays; the
+    /// error is [`GitWorkspacesError::BranchUnreadable`] if nothing else has failed.
+    fn delete_branches(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         let repository = &self.settings().repository;
-        let landed_on = [self.landing(), self.target()].into_iter().flatten();
-        let landed_on = landed_on.filter_map(|branch| repository.branch_head(&branch).ok().flatten());
-        let landed_on = landed_on.collect::<Vec<_>>();
+        let at_landing = self.at_landing();
+        let is_settled = |at| end == RunEnd::Finished && at_landing.contains(&at);
+        let landed_on = self.landed_on();
         // A commit whose history cannot be read is archived.
         let has_landed = |head| landed_on.iter().any(|at| matches!(repository.is_ancestor(head, *at), Ok(true)));
         let (mut result, mut readable) = (Ok(()), Ok(()));
         for (branch, head) in self.branches()? {
-            let deleted = match archives && !has_landed(head) {
-                true => self.archive_and_delete(&branch, head),
-                false => repository.delete_branch(&branch, head).map_err(Into::into),
+            let deleted = match is_settled((branch.clone(), head)) || has_landed(head) {
+                true => repository.delete_branch(&branch, head).map_err(Into::into),
+                false => self.archive_and_delete(&branch, head),
             };
             match deleted {
                 Err(GitWorkspacesError::Archive(ArchiveError::NoSuchCommit { commit: at })) => {

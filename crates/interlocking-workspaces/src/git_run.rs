@@ -17,7 +17,7 @@ use interlocking_core::run_id::RunId;
 use interlocking_core::table::Isolation;
 use interlocking_runtime::workspaces::{ParentJournal, RunScope};
 use interlocking_worktree::{BranchName, CommitId, Keep, Signature};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -37,7 +37,6 @@ pub(crate) struct State {
     demands_a_sandbox: bool,
     start_commit: Mutex<Option<CommitId>>,
     places: Places,
-    has_landed: Mutex<bool>,
     /// Whether the run is over. Git work holds this lock for reading: cancelling a run does not wait for the work
     /// itself, but what the work makes must be removed with the rest.
     pub(crate) closed: RwLock<bool>,
@@ -57,6 +56,8 @@ pub(crate) struct Tree {
     /// The worktrees that are to be reused.
     pub(crate) retired: Retired,
     pub(crate) checkouts: Checkouts,
+    /// The branches, and their heads, when this process last landed.
+    at_landing: Mutex<BTreeSet<(BranchName, CommitId)>>,
     /// Whether branches with the tree's name in the repository belong to the tree. For a new tree, this is false until
     /// it was checked.
     is_claimed: Mutex<bool>,
@@ -115,7 +116,7 @@ impl GitRun {
             Some(parent) => parent.run.0.tree.clone(),
             None => Arc::new(Tree { is_claimed: Mutex::new(is_claimed), ..Tree::default() }),
         };
-        let (children, start_commit, places, has_landed, closed) = Default::default();
+        let (children, start_commit, places, closed) = Default::default();
         let names = Arc::new(names);
         Self(Arc::new(State {
             settings,
@@ -127,7 +128,6 @@ impl GitRun {
             demands_a_sandbox,
             start_commit,
             places,
-            has_landed,
             closed,
             is_closing: AtomicBool::new(false),
             begun_landings: Mutex::default(),
@@ -205,8 +205,10 @@ impl GitRun {
         change(self.0.places.lock().entry(name.to_owned()).or_default());
     }
 
-    pub(crate) fn has_landed(&self) -> MutexGuard<'_, bool> {
-        self.0.has_landed.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The branches of the tree, and their heads, when this process last landed: what was on them then has landed, or is
+    /// not to.
+    pub(crate) fn at_landing(&self) -> MutexGuard<'_, BTreeSet<(BranchName, CommitId)>> {
+        self.0.tree.at_landing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether branches with the tree's name in the repository belong to the tree.

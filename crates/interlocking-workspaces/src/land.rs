@@ -178,7 +178,8 @@ impl GitRun {
                 None => return Err(GitWorkspacesError::NoBranch { branch: branch.clone() }),
             },
         }
-        *self.has_landed() = true;
+        // If they cannot be read, more is archived at the end than is needed.
+        *self.at_landing() = self.branches().unwrap_or_default().into_iter().collect();
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 //! `isolation` demands one. A handler commits, merges and lands with [`GitContext`]. The journal records its commits,
 //! so that another process can restore each worktree to the commit that the journal records. At the end of the run its
 //! worktrees and branches are removed. Commits that did not land are kept in the archive, unless the run finished and
-//! landed something.
+//! landed something after it had made them.
 //!
 //! ```no_run
 //! # use interlocking_workspaces::GitWorkspaces;

@@ -11,6 +11,8 @@ use std::time::Duration;
 enum Ending {
     Finishes,
     Lands,
+    /// Lands, and commits something else after that.
+    WorksOn,
     Fails,
     Cancelled,
     Waits,
@@ -41,6 +43,11 @@ impl LogicHandler<job::work> for Work {
             Ending::Lands => {
                 let landed = cx.land(commit).await?;
                 goto!(cx, job::exit, landed)
+            }
+            Ending::WorksOn => {
+                cx.land(commit).await?;
+                let commit = cx.worktree().await?.commit("More").await?.ok_or("nothing new")?;
+                goto!(cx, job::exit, commit)
             }
             Ending::Fails => Err("it fails".into()),
             Ending::Waits => goto!(cx, job::ask, commit),
@@ -73,6 +80,7 @@ fn job(project: &Project, journal: &Arc<dyn Journal>, ending: Ending, keep: Keep
 async fn what_did_not_land_is_in_the_archive_and_nothing_else_is_left() {
     for (ending, archived) in [
         (Ending::Lands, &[][..]),
+        (Ending::WorksOn, &["run/work"]),
         (Ending::Finishes, &["run/work"]),
         (Ending::Fails, &["run/work"]),
         (Ending::Cancelled, &["run/work"]),

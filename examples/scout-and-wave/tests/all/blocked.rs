@@ -131,6 +131,20 @@ async fn a_partial_or_blocked_report_blocks_the_wave() {
     }
 }
 
+/// A wave is stopped in the process that has landed the plan. Its commits are kept, too.
+#[tokio::test]
+async fn the_commits_of_a_stopped_wave_are_kept_although_the_plan_has_landed() {
+    let project = project().await;
+    let mut first = turn("A", "a.txt");
+    first.report["status"] = json!("partial");
+    let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&passing());
+    let approval = serde_json::to_value(ReviewAnswer::Approve { acknowledge_caveats: false }).unwrap();
+    let ended = test.start_with_people(&[approval, json!("stop")]).await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Stopped { wave: 1, .. })), "{ended:?}");
+    let archived = project.git(&["for-each-ref", "--format=%(refname)", "refs/interlocking/archive"]);
+    assert_eq!(archived.lines().filter(|reference| reference.contains("wave1-agent-")).count(), 2, "{archived}");
+}
+
 /// SAW-43, SAW-63: an agent reports that it is complete, and that its own commands, or some of its tests, have failed,
 /// or in the words for work that a person has finished.
 #[tokio::test]

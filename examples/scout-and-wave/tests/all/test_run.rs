@@ -13,6 +13,7 @@ use scout_and_wave::run::run;
 use scout_and_wave::workbench::Workbench;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 pub(crate) const DOCUMENT: &str = "docs/IMPL-stats.md";
@@ -75,6 +76,23 @@ impl<'p> TestRun<'p> {
     pub(crate) fn feature() -> Request {
         let document = FilePath::new(DOCUMENT).unwrap();
         Request::Feature { task: "Statistics of texts".to_owned(), document }
+    }
+
+    /// Starts the run in a process that waits for people, who answer its questions one after the other.
+    pub(crate) async fn start_with_people(&self, answers: &[serde_json::Value]) -> Outcome<SawResult> {
+        let people = async {
+            for said in answers {
+                while open_questions(&*self.journal, &self.id).await.unwrap().is_empty() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                self.answer(said).await;
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            ended = self.run().with_wait_for_people().start(Self::feature()) => ended.unwrap().outcome,
+            outcome = people => outcome,
+        }
     }
 
     /// A run for another command.
