@@ -111,12 +111,8 @@ impl GitRun {
     /// The head of a worktree or clone if it descends from the recorded commit `at`, with the commits that an agent has
     /// made by itself; otherwise `at`. A clone's commits are fetched, but into no branch.
     pub(crate) fn head_on(&self, at: CommitId, worktree: &Worktree) -> Result<CommitId, GitWorkspacesError> {
-        let repository = &self.settings().repository;
-        let head = match worktree.is_clone() {
-            true => repository.import_objects(&worktree.export_since(at)?)?,
-            false => worktree.head()?,
-        };
-        Ok(if repository.is_ancestor(at, head)? { head } else { at })
+        let head = self.head_in(worktree)?;
+        Ok(if self.settings().repository.is_ancestor(at, head)? { head } else { at })
     }
 
     /// Removes a worktree or clone before the run ends, because it is no longer needed. Its branch stays. If a node

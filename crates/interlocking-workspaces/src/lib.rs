@@ -55,6 +55,7 @@ mod make;
 mod preparing;
 mod set_up;
 mod retired;
+mod unrecorded;
 mod reopen;
 mod workspaces;
 mod end;

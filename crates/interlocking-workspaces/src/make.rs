@@ -134,9 +134,11 @@ impl GitRun {
         Ok(repository.delete_branch(branch, head)?)
     }
 
-    /// Removes every worktree and clone at or below a directory. Git work.
+    /// Removes every worktree and clone at or below a directory. What was made in a clone and is nowhere else is
+    /// archived. Git work.
     pub(crate) fn clear(&self, directory: &Path) -> Result<(), GitWorkspacesError> {
         if directory.is_dir() {
+            self.archive_clones_in(directory);
             // A forged `.git` file can keep an entry from being removed: that is tried again once the files are gone.
             let _ = self.remove_worktrees(directory);
         }

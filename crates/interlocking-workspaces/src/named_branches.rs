@@ -119,6 +119,11 @@ impl GitRun {
         Ok(self.noted()?.into_iter().map(|noted| noted.branch).collect())
     }
 
+    /// The branch of the workspace at `place`, if its name comes from the settings.
+    pub(crate) fn named_branch_of(&self, place: &str) -> Result<Option<BranchName>, GitWorkspacesError> {
+        Ok(self.noted()?.into_iter().find(|noted| noted.place == place).map(|noted| noted.branch))
+    }
+
     /// Deletes the notes of a run that has no branches any more. Git work.
     pub(crate) fn forget_branches(&self) -> Result<(), GitWorkspacesError> {
         // Another run may be about to write its notes beside them.

@@ -13,18 +13,6 @@ use crate::git_run::GitRun;
 use crate::settings::Base;
 use interlocking_worktree::{CommitId, Worktree};
 
-/// What is on a workspace's branch on top of the commit that is recorded of it.
-enum Above {
-    /// Nothing.
-    Nothing,
-    /// Commits of agents and people.
-    OfOthers,
-    /// Some of theirs, and some of the run's, of a handler that was interrupted; the last.
-    Mixed(CommitId),
-    /// Anything else, such as commits of the run alone.
-    Other,
-}
-
 impl GitRun {
     /// Notes the commit that a workspace began at.
     pub(crate) fn note_base(&self, name: &str, base: CommitId) {
@@ -34,8 +22,9 @@ impl GitRun {
         }
     }
 
-    /// Reopens a workspace that must be at `commit`. Uncommitted changes are kept, and commits on top that the run has not made
-    /// itself, unless its node was `interrupted` or the workspace was being prepared. Git work.
+    /// Reopens a workspace that must be at `commit`. Uncommitted changes stay, and commits on top that the run has not
+    /// made itself, unless its node was `interrupted` or the workspace was being prepared. Commits that do not stay are
+    /// archived. Git work.
     pub(crate) fn reopen(&self, name: &str, commit: CommitId, interrupted: bool) -> Result<(), GitWorkspacesError> {
         // Check that the commit exists before anything is undone.
         let repository = &self.settings().repository;
@@ -55,48 +44,20 @@ impl GitRun {
         };
         let is_free = worktree.unlock().inspect_err(|error| warn(error)).is_ok();
         let was_prepared = !self.is_being_prepared(name);
-        let above = match !interrupted && was_prepared {
-            true => self.above(name, commit, &worktree).inspect_err(|error| warn(error)).unwrap_or(Above::Other),
-            false => Above::Other,
-        };
-        let stands = matches!(above, Above::Nothing | Above::OfOthers);
+        let stands = !interrupted
+            && was_prepared
+            && self.has_only_others_above(name, commit, &worktree).inspect_err(|error| warn(error)).unwrap_or(false);
         let put_back = || {
-            if let Above::Mixed(head) = above {
-                repository.archive(&self.archive_name(&self.branch_name(name)?, head)?, head)?;
-            }
+            self.archive_above(name, commit, &worktree)?;
             self.reset_and_prepare(name, &worktree, commit)
         };
         let is_put_back = is_free && (stands || put_back().inspect_err(|error| warn(error)).is_ok());
         if !is_put_back {
-            // An agent tampered with it, or its setup failed. Everything that matters is in the commit.
+            // An agent tampered with it, or its setup failed. Everything that matters is in the commit or the archive.
             return self.clear(&self.directory_of(name)?);
         }
         self.note(name, |place| place.worktree = Some(worktree));
         Ok(())
-    }
-
-    /// What is on a workspace's branch on top of the commit that is recorded of it.
-    fn above(&self, name: &str, recorded: CommitId, worktree: &Worktree) -> Result<Above, GitWorkspacesError> {
-        if worktree.head()? == recorded {
-            return Ok(Above::Nothing);
-        }
-        let head = self.head_on(recorded, worktree)?;
-        if head == recorded || self.wanted(name).is_read_only {
-            return Ok(Above::Other);
-        }
-        let (own, mut at, mut of_run, mut of_others) = (self.author()?, head, false, false);
-        while at != recorded {
-            let commit = self.settings().repository.commit(at)?;
-            let is_own = commit.committer.name == own.name() && commit.committer.email == own.email();
-            (of_run, of_others) = (of_run || is_own, of_others || !is_own);
-            let Some(parent) = commit.parents.first() else { return Ok(Above::Other) };
-            at = *parent;
-        }
-        Ok(match (of_run, of_others) {
-            (false, _) => Above::OfOthers,
-            (true, true) => Above::Mixed(head),
-            (true, false) => Above::Other,
-        })
     }
 
     /// Opens the worktree or clone, if it exists, is complete, and is on its own branch.

@@ -1,11 +1,11 @@
 //! Whatever an interrupted node or a killed process has left in a workspace, the workspace is restored to its commit.
 
-use crate::project::{Project, author};
+use crate::project::Project;
 use askama::Template;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
 use interlocking::runtime::{Journal, MemoryJournal};
-use interlocking::worktree::{BranchName, CommitId};
+use interlocking::worktree::CommitId;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -155,14 +155,20 @@ fn mess(at: &Path) {
     fs::remove_file(at.join("README.md")).unwrap();
 }
 
+/// Commits with the name that the run commits with.
+fn commit(project: &Project, at: &Path, arguments: &[&str]) {
+    fs::write(at.join("work.rs"), at.to_str().unwrap()).unwrap();
+    let identity = ["-c", "user.name=Runtime", "-c", "user.email=runtime@example.org"];
+    let place = ["-C", at.to_str().unwrap()];
+    project.git(&[&place[..], &identity, &["commit", "-q", "-a", "-m", "Stray"], arguments].concat());
+}
+
 /// In a worktree.
-const IN_WORKTREES: [(&str, Disturb); 7] = [
+const IN_WORKTREES: [(&str, Disturb); 8] = [
     ("nothing", |_, _| {}),
     ("files", |_, at| mess(at)),
-    ("a commit", |project, at| {
-        fs::write(at.join("work.rs"), "more").unwrap();
-        project.repository().open_worktree(at).unwrap().commit_all(&author(), "Stray").unwrap().unwrap();
-    }),
+    ("a commit", |project, at| commit(project, at, &[])),
+    ("a commit in place of the recorded one", |project, at| commit(project, at, &["--amend"])),
     ("locks", |project, at| {
         fs::write(own_git_directory(at).join("index.lock"), "").unwrap();
         fs::write(project.root().join(".git/refs/heads/run/work.lock"), "").unwrap();
@@ -176,14 +182,11 @@ const IN_WORKTREES: [(&str, Disturb); 7] = [
 ];
 
 /// In a clone, whose `.git` is within its agent's reach.
-const IN_CLONES: [(&str, Disturb); 8] = [
+const IN_CLONES: [(&str, Disturb); 9] = [
     ("nothing", |_, _| {}),
     ("files", |_, at| mess(at)),
-    ("a commit that was not brought back", |project, at| {
-        fs::write(at.join("work.rs"), "more").unwrap();
-        let branch = BranchName::new("run/cell").unwrap();
-        project.repository().open_clone(at, &branch).unwrap().commit_all(&author(), "Stray").unwrap().unwrap();
-    }),
+    ("a commit that was not brought back", |project, at| commit(project, at, &[])),
+    ("a commit in place of the recorded one", |project, at| commit(project, at, &["--amend"])),
     ("locks", |_, at| {
         fs::write(at.join(".git/index.lock"), "").unwrap();
         fs::write(at.join(".git/refs/heads/run/cell.lock"), "").unwrap();
@@ -212,6 +215,30 @@ async fn is_put_back(name: &str, at: At, left: &'static str, disturb: Disturb) {
     let Outcome::Finished(heads) = ended.outcome else { panic!("{name} {at:?} {left}: {:?}", ended.outcome) };
     assert_eq!(heads, (work, cell), "{name} {at:?} {left}");
     assert_eq!(project.left(), [""; 0], "{name} {at:?} {left}");
+    // CON-153: nothing is lost. Otherwise the archive has nothing but the heads of a run that has not landed.
+    let stray = left.contains("commit").then_some("Stray\n").unwrap_or_default();
+    assert_eq!(subjects_in_the_archive(&project), format!("More\nMore\n{stray}"), "{name} {at:?} {left}");
+}
+
+fn subjects_in_the_archive(project: &Project) -> String {
+    project.git(&["for-each-ref", "--sort=subject", "--format=%(subject)", "refs/interlocking/archive"])
+}
+
+/// What an agent has committed by itself is kept, too, if the run is not resumed but removed.
+#[tokio::test]
+async fn commits_that_no_handler_has_seen_are_kept_when_a_run_is_removed() {
+    let (project, journal): (_, Arc<dyn Journal>) = (Project::new(), Arc::new(MemoryJournal::new()));
+    let told = Arc::new(Notify::new());
+    tokio::select! {
+        ended = job(&project, &journal, &told, true, "").start(At::Elsewhere) => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+    for name in ["work", "cell"] {
+        commit(&project, &project.runs().join("run").join(name), &[]);
+    }
+    project.leftover_run().await.remove().await.unwrap();
+    // The clone's branch in the repository is at the commit that a handler has made.
+    assert_eq!((project.left(), subjects_in_the_archive(&project)), (vec![], "Stray\nStray\nWork\n".to_owned()));
 }
 
 #[tokio::test]

@@ -154,9 +154,11 @@ async fn a_setup_is_stopped_when_its_run_is_cancelled_while_it_is_resumed() {
         } else {
             assert!(matches!(outcome, Outcome::Cancelled), "{outcome:?}");
         }
-        // What the interrupted node had committed was undone before the setup.
-        let archived = if is_suspended { vec!["run/work".to_owned()] } else { vec![] };
-        assert_eq!((project.left(), project.archived()), (vec![], archived), "{is_suspended}");
+        // What the interrupted node had committed was archived before the setup (CON-153). Two commits of one second
+        // are the same.
+        let mut archived = project.archived();
+        archived.dedup();
+        assert_eq!((project.left(), archived), (vec![], vec!["run/work".to_owned()]), "{is_suspended}");
     }
 }
 
