@@ -78,7 +78,7 @@ pub use error::GitWorkspacesError;
 pub use file_path::FilePath;
 pub use fresh::FreshCheckout;
 pub use git_workspaces::GitWorkspaces;
-pub use landings::landings;
+pub use landings::{Landings, landings};
 pub use leftover_runs::LeftoverRun;
 pub use ownership::{Overlap, Ownership, OwnershipViolation, PathOwnership, Pattern, PatternError};
 pub use reading::{changed_paths, in_repository, text_at, touched_paths};

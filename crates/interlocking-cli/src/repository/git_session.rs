@@ -14,7 +14,7 @@ use interlocking_core::graph::{Graph, Stored};
 use interlocking_runtime::journal::ending;
 use interlocking_runtime::roles::Roles;
 use interlocking_runtime::{Outcome, Report, Run};
-use interlocking_workspaces::{GitWorkspaces, landings};
+use interlocking_workspaces::{GitWorkspaces, Landings, landings};
 use interlocking_worktree::{BranchName, CommitId, Keep, Repository};
 use std::sync::Arc;
 
@@ -99,14 +99,15 @@ impl<M: Remembered> RepositoryRun<M> {
 
     /// Refuses a branch to land on that has commits with which the run did not begin, before any agent is called.
     async fn refuse_elsewhere(&self) -> Result<(), CommandError> {
-        let (Some(name), Some(base)) = (self.land_on(), self.facts.base) else { return Ok(()) };
+        let Some(name) = self.land_on() else { return Ok(()) };
         let start = &self.start;
         let records = start.journal.load(&start.run).await.map_err(CommandError::of_journal)?;
         let is_over = !start.is_retried && ending(&records).is_some();
         let (repository, branch) = (Repository::open(self.repository())?, BranchName::new(name)?);
         let Some(head) = repository.branch_head(&branch)? else { return Ok(()) };
+        let (Some(base), landed) = landed(self, &repository).await? else { return Ok(()) };
         // The run may have landed there before it was stopped.
-        if is_over || repository.is_ancestor(head, base)? || landed(self, &repository).await?.is_some() {
+        if is_over || repository.is_ancestor(head, base)? || landed.is_some() {
             return Ok(());
         }
         Err(CommandError::new(format!(
@@ -144,21 +145,26 @@ impl<M: Remembered> RepositoryRun<M> {
     }
 }
 
-/// The last commit that the run has landed, if it has landed any.
+/// The commit that the run began at, if it is known, and the last one that it has landed, if it has landed any. A fork began at what
+/// the run had landed from which it was forked.
 async fn landed<M: Remembered>(
     run: &RepositoryRun<M>,
     repository: &Repository,
-) -> Result<Option<CommitId>, CommandError> {
-    let start = &run.start;
-    let Some(head) = repository.branch_head(&BranchName::new(run.landing_branch())?)? else { return Ok(None) };
-    let commits = landings(&*start.journal, &start.run).await.map_err(CommandError::of_journal)?;
-    for commit in commits.into_iter().rev() {
-        // A commit that did not land may have been removed.
-        if repository.commit(commit).is_ok() && repository.is_ancestor(commit, head)? {
-            return Ok(Some(commit));
+) -> Result<(Option<CommitId>, Option<CommitId>), CommandError> {
+    let (start, base) = (&run.start, run.facts.base);
+    let Some(head) = repository.branch_head(&BranchName::new(run.landing_branch())?)? else { return Ok((base, None)) };
+    let last = |commits: Vec<CommitId>| {
+        for commit in commits.into_iter().rev() {
+            // A commit that did not land may have been removed.
+            if repository.commit(commit).is_ok() && repository.is_ancestor(commit, head)? {
+                return Ok::<_, CommandError>(Some(commit));
+            }
         }
-    }
-    Ok(None)
+        Ok(None)
+    };
+    let Landings { inherited, own, .. } =
+        landings(&*start.journal, &start.run).await.map_err(CommandError::of_journal)?;
+    Ok((last(inherited)?.or(base), last(own)?))
 }
 
 /// The state that is kept for a run on git workspaces.
@@ -179,11 +185,10 @@ impl<G: Graph, M: Remembered> RunSession<G> for GitSession<G, M> {
         };
         let has_failed = matches!(report.outcome, Outcome::Failed(_));
         let repository = Repository::open(run.repository())?;
-        let before = match run.facts.base {
-            Some(base) => base,
-            None => return Err(CommandError::new("it is not known where the run began").with_exit(Exit::Failed)),
+        let (Some(before), after) = landed(&run, &repository).await? else {
+            return Err(CommandError::new("it is not known where the run began").with_exit(Exit::Failed));
         };
-        let after = landed(&run, &repository).await?.unwrap_or(before);
+        let after = after.unwrap_or(before);
         // What could not be removed when the run ended is tried again, and why it cannot be is told.
         let left_behind = match is_to_be_gone {
             true => workspaces.remove_leftover_of(&run.start.run).await.err().map(|error| error.to_string()),

@@ -6,7 +6,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use interlocking::runtime::{Journal, MemoryJournal};
 use interlocking::sqlite::SqliteJournal;
-use interlocking::workspaces::{Base, Checkout};
+use interlocking::workspaces::{Base, Checkout, Landings, landings};
 use interlocking::worktree::CommitId;
 use std::path::Path;
 use std::sync::Arc;
@@ -292,6 +292,27 @@ async fn a_fork_has_worktrees_of_its_own() {
     let left = ["run/draft", "run/review", "worktree run/draft", "worktree run/review", "directory \"run\""];
     assert_eq!(project.left(), left);
     assert!(project.runs().join("run/review/mess").exists());
+}
+
+/// A fork takes over what the other run has landed before, and has not landed that itself.
+#[tokio::test]
+async fn what_the_other_run_has_landed_is_not_counted_as_the_forks() {
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let ended = paper(&project, &journal, &Cut::Never).start(()).await.unwrap();
+    let landed = vec![ended.outcome.finished().unwrap()];
+    let of = async |run: &RunId| {
+        let Landings { inherited, own, .. } = landings(&*journal, run).await.unwrap();
+        (inherited, own)
+    };
+    assert_eq!(of(&RunId::DEFAULT).await, (vec![], landed.clone()));
+    let [early, late] = ["early", "late"].map(|name| RunId::new(name).unwrap());
+    let before = ForkPoint::Before { node: "review".to_owned(), visit: 1 };
+    fork(&*journal, &RunId::DEFAULT, &before, &early).await.unwrap();
+    fork(&*journal, &RunId::DEFAULT, &ForkPoint::End, &late).await.unwrap();
+    assert_eq!((of(&early).await, of(&late).await), ((vec![], vec![]), (landed.clone(), vec![])));
+    journal.remove(&RunId::DEFAULT).await.unwrap();
+    assert_eq!(of(&late).await, (vec![], landed), "nobody knows whose it is");
 }
 
 /// A run's name is taken if another run of that name has branches.
