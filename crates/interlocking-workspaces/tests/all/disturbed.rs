@@ -216,7 +216,7 @@ async fn is_put_back(name: &str, at: At, left: &'static str, disturb: Disturb) {
     assert_eq!(heads, (work, cell), "{name} {at:?} {left}");
     assert_eq!(project.left(), [""; 0], "{name} {at:?} {left}");
     // CON-153: nothing is lost. Otherwise the archive has nothing but the heads of a run that has not landed.
-    let stray = left.contains("commit").then_some("Stray\n").unwrap_or_default();
+    let stray = if left.contains("commit") { "Stray\n" } else { "" };
     assert_eq!(subjects_in_the_archive(&project), format!("More\nMore\n{stray}"), "{name} {at:?} {left}");
 }
 
