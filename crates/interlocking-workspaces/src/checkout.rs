@@ -6,10 +6,7 @@ use crate::git_run::GitRun;
 use crate::lock::BranchGuard;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::Node;
-use interlocking_worktree::{
-    BranchName, CommitId, FileChange, Keep, RebaseError, Rebased, RepositoryPath, Signature, Worktree,
-};
-use std::ops::Range;
+use interlocking_worktree::{BranchName, CommitId, FileChange, Keep, RepositoryPath, Worktree};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -228,115 +225,6 @@ impl Checkout<'_> {
         reset.map(drop)
     }
 
-    /// Merges a commit with a merge commit, even where a fast-forward would do. Returns the commit that the workspace
-    /// is at then.
-    ///
-    /// # Errors
-    ///
-    /// [`GitWorkspacesError::Merge`], with both sides of each conflict.
-    pub async fn merge(
-        &mut self,
-        commit: CommitId,
-        message: impl Into<String>,
-    ) -> Result<CommitId, GitWorkspacesError> {
-        let message = message.into();
-        self.moving("merge", move |worktree, head, author| {
-            Ok(worktree.merge(commit, author, &message)?.unwrap_or(head))
-        })
-        .await
-    }
-
-    /// Merges a commit as one commit with one parent: its changes without its history. Returns the commit that the
-    /// workspace is at then.
-    ///
-    /// # Errors
-    ///
-    /// [`GitWorkspacesError::Merge`], with both sides of each conflict.
-    pub async fn squash_merge(
-        &mut self,
-        commit: CommitId,
-        message: impl Into<String>,
-    ) -> Result<CommitId, GitWorkspacesError> {
-        let message = message.into();
-        let work = move |worktree: &Worktree, head, author: &_| {
-            Ok(worktree.squash_merge(commit, author, &message)?.unwrap_or(head))
-        };
-        self.moving("merge", work).await
-    }
-
-    /// Cherry-picks the commits after `since` up to `commit`, each as a commit of its own. Returns the commit that the
-    /// workspace is at then.
-    ///
-    /// # Errors
-    ///
-    /// [`GitWorkspacesError::CherryPick`], with both sides of each conflict; no commit is picked then.
-    pub async fn cherry_pick(&mut self, since: CommitId, commit: CommitId) -> Result<CommitId, GitWorkspacesError> {
-        self.moving("pick", move |worktree, head, author| {
-            Ok(worktree.cherry_pick(since..commit, author)?.last().copied().unwrap_or(head))
-        })
-        .await
-    }
-
-    /// Moves the commits after `since` onto `onto`. Returns the commit that the workspace is at then.
-    ///
-    /// # Errors
-    ///
-    /// [`GitWorkspacesError::Rebase`], with both sides of each conflict; the branch then stays on its old base.
-    pub async fn rebase(&mut self, since: CommitId, onto: CommitId) -> Result<CommitId, GitWorkspacesError> {
-        self.moving("rebase", move |worktree, _, author| {
-            Ok(worktree.rebase(since, onto, author)?.last().copied().unwrap_or(onto))
-        })
-        .await
-    }
-
-    /// Like [`rebase`](Self::rebase), but prefers `onto`: of lines that both sides have changed, the workspace's are
-    /// dropped (V3-101). [`Rebased::conflicts`] has the dropped changes.
-    ///
-    /// # Errors
-    ///
-    /// [`GitWorkspacesError::Rebase`] if one side has deleted or renamed a file that the other has changed; the branch
-    /// then stays on its old base.
-    pub async fn rebase_preferring_onto(
-        &mut self,
-        since: CommitId,
-        onto: CommitId,
-    ) -> Result<Rebased, GitWorkspacesError> {
-        let work = move |worktree: &Worktree, author: &Signature| worktree.rebase_preferring_onto(since, onto, author);
-        self.rebase_with(work).await
-    }
-
-    /// Like [`rebase`](Self::rebase), up to the first commit that conflicts: the files then have that commit's change
-    /// with conflict markers, to be resolved and [committed](Self::commit). After that, the rebase continues with the
-    /// rest of `commits`, `conflict.commit..commits.end`, onto the new commit. A [`reset`](Self::reset) to
-    /// `commits.end` aborts it (V3-105).
-    ///
-    /// # Errors
-    ///
-    /// [`GitWorkspacesError::Rebase`], except for conflicts; also if an agent has made commits by itself after
-    /// `commits.end`, which would be lost: [adopt](Self::adopt_commits) them first.
-    pub async fn rebase_until_conflict(
-        &mut self,
-        commits: Range<CommitId>,
-        onto: CommitId,
-    ) -> Result<Rebased, GitWorkspacesError> {
-        let work = move |worktree: &Worktree, author: &Signature| worktree.rebase_until_conflict(commits, onto, author);
-        self.rebase_with(work).await
-    }
-
-    async fn rebase_with(
-        &mut self,
-        work: impl FnOnce(&Worktree, &Signature) -> Result<Rebased, RebaseError> + Send + 'static,
-    ) -> Result<Rebased, GitWorkspacesError> {
-        let rebasing = move |worktree: &Worktree, _, author: &Signature| {
-            let rebased = work(worktree, author)?;
-            // Read before the lock is released.
-            Ok((rebased, worktree.head()?))
-        };
-        let (rebased, head) = self.on(move |run, name| run.moving(name, "rebase", rebasing)).await?;
-        self.moved(Ok(head))?;
-        Ok(rebased)
-    }
-
     /// Removes the worktree or clone before the run ends, because it is no longer needed. Uncommitted changes are lost;
     /// its branch stays. If a node needs the workspace after all, it is made again. If workspaces are always
     /// [kept](crate::GitWorkspaces::with_keep), it stays.
@@ -351,7 +239,7 @@ impl Checkout<'_> {
         }
     }
 
-    async fn on<T: Send + 'static>(
+    pub(crate) async fn on<T: Send + 'static>(
         &self,
         work: impl FnOnce(&GitRun, &str) -> Result<T, GitWorkspacesError> + Send + 'static,
     ) -> Result<T, GitWorkspacesError> {
@@ -375,17 +263,8 @@ impl Checkout<'_> {
         Ok(committed)
     }
 
-    async fn moving(
-        &mut self,
-        operation: &'static str,
-        work: impl FnOnce(&Worktree, CommitId, &Signature) -> Result<CommitId, GitWorkspacesError> + Send + 'static,
-    ) -> Result<CommitId, GitWorkspacesError> {
-        let done = self.on(move |run, name| run.moving(name, operation, work)).await;
-        self.moved(done)
-    }
-
     /// Records in the journal where the workspace is.
-    fn moved(&mut self, to: Result<CommitId, GitWorkspacesError>) -> Result<CommitId, GitWorkspacesError> {
+    pub(crate) fn moved(&mut self, to: Result<CommitId, GitWorkspacesError>) -> Result<CommitId, GitWorkspacesError> {
         let to = to?;
         self.cx.committed(&self.name, to);
         Ok(to)

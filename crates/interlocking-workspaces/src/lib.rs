@@ -66,6 +66,7 @@ mod reserved;
 mod landings;
 mod fresh;
 mod checkout;
+mod integrate;
 mod context;
 mod ownership;
 mod file_path;

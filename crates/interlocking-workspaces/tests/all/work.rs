@@ -72,7 +72,8 @@ impl LogicHandler<essay::print> for Print {
         std::fs::write(other.path().join("essay.txt"), "Another.\n")?;
         let other = other.commit("Another").await?.ok_or("nothing new")?;
         let mut worktree = cx.worktree().await?;
-        worktree.squash_merge(essay, "Print").await?;
+        let base = worktree.base();
+        worktree.cherry_pick_as_one(base, essay, "Print").await?;
         let error = worktree.merge(other, "Both").await.unwrap_err();
         let GitWorkspacesError::Merge(MergeError::Conflict { conflicts, .. }) = &error else { panic!("{error}") };
         assert_eq!(conflicts.len(), 1);

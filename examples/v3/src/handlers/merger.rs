@@ -18,9 +18,8 @@ use crate::workbench::is_below;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::rust_source::Change;
-use interlocking::workspaces::{Checkout, FilePath, GitWorkspacesError, changed_paths, in_repository, text_at};
+use interlocking::workspaces::{FilePath, GitWorkspacesError, changed_paths, in_repository, text_at};
 use interlocking::worktree::{CherryPickError, CommitId, CommitRecord, FastForwardError, MergeError, RebaseError};
-use std::ops::Range;
 
 /// How many candidates the root makes at most. Each further one is made because the branch to land on has moved (CON-142).
 const MOST_CANDIDATES: u32 = 16;
@@ -226,7 +225,7 @@ async fn make_candidate(target: CommitId, cx: &mut Cx<'_, v3::merger>) -> Result
             if is_of_child(commit) {
                 candidate.cherry_pick(since, commit.id).await?;
             } else if commits.get(position + 1).is_some_and(is_of_child) {
-                squash(&mut candidate, since..commit.id, format!("feat({id}): scaffold")).await?;
+                candidate.cherry_pick_as_one(since, commit.id, format!("feat({id}): scaffold")).await?;
             } else {
                 continue;
             }
@@ -234,7 +233,7 @@ async fn make_candidate(target: CommitId, cx: &mut Cx<'_, v3::merger>) -> Result
         }
         match since == base {
             true => candidate.squash_merge(head, message).await,
-            false => squash(&mut candidate, since..head, message).await,
+            false => candidate.cherry_pick_as_one(since, head, message).await,
         }
     };
     match made.await {
@@ -244,18 +243,6 @@ async fn make_candidate(target: CommitId, cx: &mut Cx<'_, v3::merger>) -> Result
         Err(GitWorkspacesError::CherryPick(error @ CherryPickError::Conflict { .. })) => Ok(Some(error.to_string())),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Adds commits as one.
-async fn squash(
-    candidate: &mut Checkout<'_>,
-    commits: Range<CommitId>,
-    message: String,
-) -> Result<CommitId, GitWorkspacesError> {
-    let at = candidate.head();
-    let picked = candidate.cherry_pick(commits.start, commits.end).await?;
-    candidate.reset(at).await?;
-    candidate.squash_merge(picked, message).await
 }
 
 impl Merger {
