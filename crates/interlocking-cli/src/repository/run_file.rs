@@ -5,6 +5,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use interlocking_core::run_id::RunId;
 use interlocking_sqlite::private;
+use interlocking_worktree::delete_directory;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -136,7 +137,8 @@ impl RunFile {
             file.write_all(&bytes).and_then(|()| file.sync_all())?;
             fs::rename(path, self.path())
         };
-        at(&self.path(), replaced())
+        replaced()
+            .map_err(|error| CommandError::from(error).at(self.path().display().to_string()).with_exit(Exit::Output))
     }
 
     /// Removes the directory and its contents.
@@ -154,24 +156,17 @@ impl RunFile {
     }
 }
 
-/// Removes a directory and its contents.
+/// Removes a directory and its contents, whatever permissions an agent's programs have given them.
 pub(crate) fn remove_directory(path: &Path) -> Result<(), CommandError> {
-    at(path, ignore_not_found(fs::remove_dir_all(path)))
+    delete_directory(path).map_err(|error| CommandError::from(error).with_exit(Exit::Output))
 }
 
-/// Removes a file.
+/// Removes a file, if it is there.
 pub(crate) fn remove_file(path: &Path) -> Result<(), CommandError> {
-    at(path, ignore_not_found(fs::remove_file(path)))
-}
-
-fn at(path: &Path, done: io::Result<()>) -> Result<(), CommandError> {
-    done.map_err(|error| CommandError::from(error).at(path.display().to_string()).with_exit(Exit::Output))
-}
-
-/// Treats a missing file or directory as removed.
-fn ignore_not_found(removed: io::Result<()>) -> io::Result<()> {
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(CommandError::from(error).at(path.display().to_string()).with_exit(Exit::Output))
+        }
         _ => Ok(()),
     }
 }

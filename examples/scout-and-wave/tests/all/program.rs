@@ -242,6 +242,13 @@ async fn a_status_has_the_agents_of_a_recovered_wave() {
     let (text, _) = place.status("r2");
     let agents = "\nwave    1\nagent   wave1-agent-a  finished\nagent   wave1-agent-b  finished\nwaits ";
     assert!(text.starts_with("r2  BLOCKED (Verification)  waiting\n") && text.contains(agents), "{text}");
+
+    // What it has made beside the lost run's work is removed, and that work stays for another recovery.
+    let (exit, _, said) = place.call(&["cancel", "r2", "--journal", "../journal"]);
+    assert_eq!(exit, Some(0), "{said}");
+    assert!(!place.project.git(&["worktree", "list"]).contains("/r2/"));
+    let branches = place.project.git(&["branch", "--format=%(refname:short)"]);
+    assert_eq!(branches, "main\nr1/staging\nwave1-agent-a\nwave1-agent-b\n");
 }
 
 /// SAW-93: if quick mode refuses, the program fails, and says what to do instead.
