@@ -9,7 +9,6 @@ use crate::erased::token::ErasedToken;
 use crate::execution::interruption::{Interruption, failure};
 use crate::journal::NodeOutcome;
 use crate::nodes::observer::Observation;
-use crate::workspaces::RunEnd;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::{Net, NodeIndex};
@@ -17,7 +16,6 @@ use interlocking_core::table::NodeKind;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tokio::sync::oneshot;
 
 /// The background executions of one run.
 pub(crate) struct Background {
@@ -27,8 +25,6 @@ pub(crate) struct Background {
     /// The advisory executions that have not returned.
     pub(super) advisory: Vec<Execution>,
     pub(crate) reports: Reports,
-    /// Tells late work how the run came to rest, where that work releases the run's workspaces once it is done.
-    pub(crate) release: Option<oneshot::Sender<RunEnd>>,
 }
 
 /// One observer: it sees one outcome at a time.
@@ -58,8 +54,7 @@ impl Background {
             failed: false,
         });
         let observers = observers.collect();
-        let (tasks, advisory, reports, release) = Default::default();
-        Self { net, tasks, observers, advisory, reports, release }
+        Self { net, tasks: BackgroundTasks::default(), observers, advisory: Vec::new(), reports: Reports::default() }
     }
 
     /// Whether an observer observes this node.

@@ -15,14 +15,12 @@ use crate::execution::interruption::{accepted_or_failure, caught, failure, kind_
 use crate::execution::task::spawn_boxed;
 use crate::journal::rules::beyond_bounds;
 use crate::journal::{Encoded, Entry, JournalError, MessageRecord, NodeOutcome};
-use crate::run::release::release_workspaces;
 use interlocking_core::context::{Commit, Label};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Payload};
 use interlocking_core::table::NodeKind;
 use std::future::poll_fn;
 use std::sync::Arc;
-use tokio::sync::oneshot;
 
 /// The result of an advisory execution.
 struct AdvisoryEnd {
@@ -145,7 +143,7 @@ impl Driver {
     }
 
     /// Stops waiting for background executions that are not done: each gets a report that says so, and its later result is
-    /// recorded as an addendum. If one of them works in a workspace of the run, the run's workspaces are released after it.
+    /// recorded as an addendum.
     fn abandon_background(&mut self, deadline: std::time::Duration) {
         let shared = self.shared.clone();
         let limit_ms = deadline.as_millis().try_into().unwrap_or(u64::MAX);
@@ -155,10 +153,6 @@ impl Driver {
         };
         let hold = self.recorded.as_ref().map(|recorded| recorded.executor.start_late_work());
         let background = self.background();
-        let in_workspace = |execution: &Execution| shared.net().row(execution.node).workspace.is_some();
-        let releases = background.advisory.iter().any(in_workspace).then(oneshot::channel);
-        let (release, released) = releases.unzip();
-        background.release = release;
         for execution in std::mem::take(&mut background.advisory) {
             background.reports.add(execution, Err(late(execution)));
         }
@@ -184,11 +178,6 @@ impl Driver {
                 if let Err(error) = recorded {
                     tracing::warn!(%error, "an addendum to a run could not be recorded");
                 }
-            }
-            if let Some(released) = released
-                && let Ok(end) = released.await
-            {
-                release_workspaces(&shared.untyped().settings, end).await;
             }
             // Dropped last, with everything that they hold: until then this process keeps its claim on the run.
             drop((tasks, shared, hold));

@@ -8,7 +8,7 @@ use crate::execution::completions::Completed;
 use crate::run::claims;
 use crate::run::outcome::{Outcome, Report};
 use crate::run::prepare::{Begin, Prepared, Ready, prepare};
-use crate::run::release::{release_workspaces, run_end};
+use crate::run::release::release_workspaces;
 use crate::run::report::report;
 use crate::run::settings::Settings;
 use crate::run::start_error::StartError;
@@ -112,7 +112,6 @@ async fn release(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyVal
     let (shared, report) = (driver.shared(), report(driver.untyped(), driver.frontier.entries(), outcome));
     // Kept until the workspaces are released, so that no other executor works there meanwhile.
     let executor = driver.recorded.take().map(|recorded| recorded.executor);
-    let late_release = driver.background.take().and_then(|background| background.release);
     drop(driver);
     let settings = &shared.untyped().settings;
     let run = &settings.run;
@@ -127,11 +126,7 @@ async fn release(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyVal
     {
         end_remaining_children(&**journal, settings.tree(), run).await;
     }
-    let end = run_end(&report.outcome);
-    // Late work that goes on in a workspace releases them itself once it is done.
-    if late_release.is_none_or(|late_release| late_release.send(end).is_err()) {
-        release_workspaces(settings, end).await;
-    }
+    release_workspaces(settings, &report.outcome).await;
     drop(executor);
     if let Some(journal) = &settings.journal {
         // Before the membership is dropped: a task that sees that the run has left the tree must find it free.

@@ -100,13 +100,10 @@ pub(crate) async fn prepare(
     let child_of = origin.clone();
     let (state, shared, record_writer) = match entry.filter(|_| records.is_empty()) {
         Some(entry) => fresh(graph_type, graph, settings, journal, entry, origin).await?,
-        None => {
-            let again = resume::Again { records, retries, taken_by, is_claimed: claim.is_some() };
-            match resume::resume(graph_type, graph, settings, journal, again).await? {
-                resume::Resumed::Ended(report) => return Ok(Prepared::Ended(report)),
-                resume::Resumed::GoesOn(executed) => *executed,
-            }
-        }
+        None => match resume::resume(graph_type, graph, settings, journal, records, retries, taken_by).await? {
+            resume::Resumed::Ended(report) => return Ok(Prepared::Ended(report)),
+            resume::Resumed::GoesOn(executed) => *executed,
+        },
     };
     let settings = &shared.untyped().settings;
     if begins && record_writer.is_some() {

@@ -10,7 +10,7 @@ use crate::journal::{By, Entry, Journal, Origin, Record, retry};
 use crate::run::executed::Executed;
 use crate::run::outcome::{Outcome, Report};
 use crate::run::reader::Reader;
-use crate::run::release::{release_workspaces, run_end};
+use crate::run::release::release_workspaces;
 use crate::run::report::visits;
 use crate::run::settings::Settings;
 use crate::run::start_error::StartError;
@@ -31,27 +31,17 @@ pub(crate) enum Resumed {
     GoesOn(Box<Executed>),
 }
 
-/// What is known of a run that is resumed.
-pub(crate) struct Again {
-    /// At least one.
-    pub(crate) records: Vec<Record>,
-    /// Whether the run has failed and goes on where it did.
-    pub(crate) retries: bool,
-    /// The execution of its map node that takes it, if it is a child run.
-    pub(crate) taken_by: Option<By>,
-    /// Whether this process has claimed it. If not, it has ended, and is only read.
-    pub(crate) is_claimed: bool,
-}
-
-/// Resumes a run from its records.
+/// Resumes a run from its records, of which there is at least one. If `retries`, the run has failed and goes on where it did. A
+/// child run is `taken_by` an execution of its map node.
 pub(crate) async fn resume(
     graph_type: &'static dyn GraphType,
     graph: AnyGraph,
     settings: Box<Settings>,
     journal: Option<Arc<dyn Journal>>,
-    again: Again,
+    records: Vec<Record>,
+    retries: bool,
+    taken_by: Option<By>,
 ) -> Result<Resumed, StartError> {
-    let Again { records, retries, taken_by, is_claimed } = again;
     let net = graph_type.net();
     let count = records.len() as u64;
     let read_back = read_back(&settings, journal, records, retries, net).await?;
@@ -68,10 +58,8 @@ pub(crate) async fn resume(
         if net.features().maps {
             end_remaining_children(&*journal, settings.tree(), &run).await;
         }
-        // Or before it released the workspaces. Without a claim, another executor or late work is there, which does that itself.
-        if is_claimed {
-            release_workspaces(&settings, run_end(&report.outcome)).await;
-        }
+        // Or before it released the workspaces.
+        release_workspaces(&settings, &report.outcome).await;
         return Ok(Resumed::Ended(Box::new(report)));
     }
     let typed = reader.typed(&replayed)?;

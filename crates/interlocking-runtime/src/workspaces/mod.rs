@@ -50,9 +50,8 @@ pub trait Workspaces: Any + Send + Sync {
     }
 
     /// Called when the run has come to rest, on workspaces that [it has for itself](Self::of_run): nothing works there any
-    /// more. Where an advisory node is still at work after the run's end, this is called once that node is done. If the run was
-    /// stopped, the futures of other operations may have been dropped before they resolved. Called again when a run that has
-    /// ended is resumed.
+    /// more. If the run was stopped, the futures of other operations may have been dropped before they resolved. Called again
+    /// when a run that has ended is resumed.
     ///
     /// # Errors
     ///

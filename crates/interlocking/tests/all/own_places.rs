@@ -1,14 +1,13 @@
 //! Workspaces of which each run has its own set.
 
-use crate::support::{failed, finished, pass, timed};
+use crate::support::{failed, finished, timed};
 use async_trait::async_trait;
 use interlocking::prelude::*;
-use interlocking::runtime::journal::{Entry, JournalError, Letter, LetterBody};
+use interlocking::runtime::journal::{JournalError, Letter, LetterBody};
 use interlocking::runtime::workspaces::{RunEnd, RunScope};
 use interlocking::runtime::{Journal, MemoryJournal, WorkspaceError, Workspaces};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 /// A set of workspaces for each run; each set knows its run.
 #[derive(Clone, Default)]
@@ -93,16 +92,7 @@ struct Ruin {
     #[node(entry, input = u32, goto(exit), workspace = "broken")]
     enter: LogicNode<Enters>,
 }
-/// An adviser works in a place for a second.
-#[derive(Graph)]
-#[graph(output = u32)]
-struct Site {
-    #[node(entry, input = u32, goto(exit), spawn(inspect))]
-    build: LogicNode<Builds>,
-    #[node(input = u32, report = u32, reports_to(exit), visits = 1, workspace = "site")]
-    inspect: AdvisoryNode<Inspects>,
-}
-held!(House, Room, Ruin, Site);
+held!(House, Room, Ruin);
 
 logic!(Plans for house::plan, |input: u32, cx| {
     assert_eq!(cx.workspace()?.path, Path::new("/plan"));
@@ -135,22 +125,6 @@ impl MapHandler<house::rooms> for Rooms {
     }
 }
 logic!(Paint for room::paint, |input: u32, cx| goto!(cx, room::exit, input));
-logic!(Builds for site::build, |input: u32, cx| {
-    cx.spawn::<site::inspect>(input);
-    goto!(cx, site::exit, input)
-});
-struct Inspects;
-impl AdvisoryHandler<site::inspect> for Inspects {
-    async fn advise(&self, input: u32, _: &mut Cx<'_, site::inspect>) -> Result<u32, NodeError> {
-        pass(1_000).await;
-        Ok(input)
-    }
-}
-impl Finish for Site {
-    async fn finish(&self, output: u32, _: Self::Reports) -> Result<u32, NodeError> {
-        Ok(output)
-    }
-}
 logic!(Enters for ruin::enter, |input: u32, cx| goto!(cx, ruin::exit, input));
 struct AsksAgain;
 impl HumanHandler<house::wait> for AsksAgain {
@@ -202,34 +176,5 @@ async fn a_workspace_that_cannot_be_made_ready_fails_its_node() {
         let failure = failed(run.start(1).await.unwrap());
         assert_eq!((&failure.kind, &*failure.message), (&FailureKind::Workspace, "workspace `broken`: it is broken"));
         assert_eq!(own.told(), ["new Ruin: broken is to be ready", "new Ruin: Failed"]);
-    }
-}
-
-/// The run has ended before its adviser is done: its workspaces are told so once nothing works there any more.
-#[tokio::test(start_paused = true)]
-async fn workspaces_are_released_once_late_advice_is_done() {
-    for is_recorded in [true, false] {
-        let journal = Arc::new(MemoryJournal::new());
-        let own = Own { journal: is_recorded.then(|| journal.clone()), ..Own::default() };
-        let site = || {
-            let run = timed(Site { build: LogicNode(Builds), inspect: AdvisoryNode(Inspects) });
-            let run = run.with_workspaces(Arc::new(own.clone())).with_report_deadline(Duration::from_millis(100));
-            if is_recorded { run.with_journal(journal.clone()) } else { run.without_journal() }
-        };
-        let report = site().start(1).await.unwrap();
-        assert_eq!((report.took.as_millis(), finished(report)), (100, 1));
-        if is_recorded {
-            assert_eq!(finished(site().resume().await.unwrap()), 1);
-        }
-        let told = own.told();
-        assert!(!told.iter().any(|told| told.ends_with("Finished")), "{told:?}");
-        pass(2_000).await;
-        assert_eq!(own.told(), ["new Site: Finished"]);
-        if is_recorded {
-            let records = journal.records(&RunId::DEFAULT);
-            assert!(matches!(records.last().unwrap().entry, Entry::Report { report: Some(_), .. }), "{records:?}");
-            assert_eq!(finished(site().resume().await.unwrap()), 1);
-            assert_eq!(own.told().last().unwrap(), "Site: Finished");
-        }
     }
 }
