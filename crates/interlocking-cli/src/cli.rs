@@ -182,9 +182,9 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
 
     /// Executes the process's command line, and returns the exit code for the process.
     ///
-    /// The first interrupt (Ctrl-C, or a request to terminate) suspends a run, so that it can be resumed, and ends a command that
-    /// only reads; the second ends the process at once, whatever it waits for. Needs a tokio runtime with time. Prevents the user's other processes from reading the keys in
-    /// this process's memory and environment ([`forbid_inspection`]).
+    /// The first interrupt (Ctrl-C, or a request to terminate) suspends a run, so that it can be resumed, and ends a command
+    /// that only reads; the second ends the process at once, whatever it waits for. Needs a tokio runtime with time. Prevents
+    /// the user's other processes from reading the keys in this process's memory and environment ([`forbid_inspection`]).
     pub async fn main(self) -> ExitCode {
         let console = Console::standard();
         if let Err(error) = forbid_inspection() {
@@ -195,9 +195,9 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         self.execute(std::env::args_os(), &console, &cancel).await.into()
     }
 
-    /// Executes the command line `words`, which begins with the program's name. Prints only on `console`, and waits at the end until
-    /// its messages are written: it blocks for five seconds, at most, in which nobody reads them. `cancel` stops a run, and a
-    /// command that only reads.
+    /// Executes the command line `words`, which begins with the program's name. Prints only on `console`, and waits at the
+    /// end until its messages are written: it blocks for five seconds, at most, in which nobody reads them. `cancel` stops a
+    /// run, and a command that only reads.
     pub async fn execute(
         &self,
         words: impl IntoIterator<Item = impl Into<OsString>>,
@@ -239,14 +239,14 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
                     let (console, cancel) = (console.clone(), cancel.clone());
                     (command.handle)(matches, CommandContext { name: self.name, console, cancel }).await
                 }
-                // These complete what they do, so that nothing stays half made or half removed.
-                None if ["fork", "cancel", "prune"].contains(&name) => {
+                // These complete what they do, so that nothing stays half made or half removed. What waits for input ends.
+                None if ["answer", "fork", "cancel", "prune"].contains(&name) => {
                     self.manage(name, matches, console, cancel).await
                 }
                 None => tokio::select! {
                     biased;
                     done = self.manage(name, matches, console, cancel) => done,
-                    () = cancel.cancelled() => Err(CommandError::new("interrupted").with_exit(Exit::Stopped)),
+                    () = cancel.cancelled() => Err(CommandError::interrupted()),
                 },
             },
         }
@@ -263,7 +263,7 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         match command {
             "list" => list::list(read(matches)?, console).await,
             "show" => show::show(read(matches)?, self.name, console).await,
-            "answer" => answer::answer(read(matches)?, self.name, console).await,
+            "answer" => answer::answer(read(matches)?, self.name, console, cancel).await,
             "fork" => fork::fork(read(matches)?, self.name, console).await,
             "cancel" => cancel::cancel(read(matches)?, self.name, console, cancel, &self.clean_up).await,
             "graph" => graph::graph(&read(matches)?, G::net().table(), console),

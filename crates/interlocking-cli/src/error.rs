@@ -35,6 +35,11 @@ impl CommandError {
         Self(Box::new(Details { what: what.into(), place, remedy, causes, exit: Exit::Usage }))
     }
 
+    /// An interrupt ended the command, before it changed anything.
+    pub(crate) fn interrupted() -> Self {
+        Self::new("interrupted").with_exit(Exit::Stopped)
+    }
+
     /// Sets the program's exit code.
     #[must_use]
     pub fn with_exit(mut self, exit: Exit) -> Self {

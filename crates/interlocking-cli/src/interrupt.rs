@@ -21,8 +21,8 @@ pub(crate) fn listen(cancel: CancelToken, console: Console) {
     let Ok(mut interrupts) = interrupts else { return runtime.shutdown_background() };
     std::thread::spawn(move || {
         runtime.block_on(interrupts.next());
+        console.line(Style::Bold, "interrupted (interrupt again to stop at once)");
         cancel.suspend();
-        console.line(Style::Bold, "stopping (interrupt again to stop at once)");
         runtime.block_on(interrupts.next());
         // Waits for no work in progress, not even for a thread that waits for a disk. The journal survives that.
         console.abandon();

@@ -125,7 +125,10 @@ fn refuse_tracked(directory: &Path) -> Result<(), CommandError> {
                 let remedy = format!("{other}, or, if these files are yours, {forget}");
                 return Err(CommandError::new(what).at(place).remedy(remedy));
             }
-            Err(error) => return Err(CommandError::from(error).at(place).remedy(other)),
+            Err(error) => {
+                let remedy = format!("{other}: {place}, if what is there is yours");
+                return Err(CommandError::from(error).at(place).remedy(remedy));
+            }
         }
     }
     Ok(())

@@ -1,8 +1,9 @@
 //! Live lines of a terminal: what runs, and for how long, redrawn below all messages.
 //!
-//! **Invariant:** one thread writes to the terminal, and between two draws the cursor is at the beginning of the first live line. When a terminal's width changes, it
-//! breaks, joins or cuts off lines, and no program can know which; but the cursor stays on the character where it was. So a draw
-//! erases everything from the cursor to the end of the screen, and nothing above.
+//! **Invariant:** one thread writes to the terminal, and between two draws the cursor is at the beginning of the first
+//! live line. When a terminal's width changes, it breaks, joins or cuts off lines, and no program can know which; but the
+//! cursor stays on the character where it was. So a draw erases everything from the cursor to the end of the screen, and
+//! nothing above.
 
 use crate::console::{REDRAW, lock};
 use crate::text::{seconds, written_out};

@@ -46,7 +46,7 @@ impl Directory {
     pub(crate) fn open(path: &Path) -> Result<(Self, Holder), JournalError> {
         let directory = Self { path: path.into(), place: path.join("journal.db").display().to_string().into() };
         let refused = |error: io::Error| of_file(&error, directory.place());
-        if directory.database().exists() {
+        if directory.database().exists() && !schema::is_marked(&directory.database()) {
             connection::open(&directory.database(), directory.place())
                 .map_err(|trouble| trouble.at(directory.place()))?;
         }

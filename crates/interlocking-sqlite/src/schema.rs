@@ -3,6 +3,9 @@
 use crate::failure::Trouble;
 use interlocking_runtime::journal::JournalError;
 use rusqlite::Connection;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 /// The layout that this program writes, in the database's `user_version`.
 pub(crate) const LAYOUT: u32 = 1;
@@ -64,6 +67,13 @@ pub(crate) fn record_ids(run: i64) -> (i64, i64) {
 /// Creates the schema in an empty database.
 pub(crate) fn create(connection: &Connection) -> Result<(), Trouble> {
     Ok(connection.execute_batch(SCHEMA)?)
+}
+
+/// Whether a file has a journal's mark in the header of its database, where SQLite keeps the `application_id`.
+pub(crate) fn is_marked(database: &Path) -> bool {
+    let mut header = [0; 72];
+    let read = File::open(database).and_then(|mut file| file.read_exact(&mut header));
+    read.is_ok() && header[68..] == APPLICATION.to_be_bytes()
 }
 
 /// Checks that the database is a journal that this program can write.

@@ -19,7 +19,7 @@ pub struct Landings {
     pub own: Vec<CommitId>,
 }
 
-/// The commits that a run was about to land.
+/// Reads a run's [`Landings`] from its journal; not all of them need have happened.
 ///
 /// # Errors
 ///
@@ -35,8 +35,9 @@ pub async fn landings(journal: &dyn Journal, run: &RunId) -> Result<Landings, Jo
         _ => Vec::new(),
     };
     let mut own = recorded(journal, run, records).await?;
-    // A fork's first records are those of the other run.
-    own.drain(..inherited.len().min(own.len()));
+    // A fork's first records are those of the other run, unless that was removed and another has its name.
+    let copied = own.iter().zip(&inherited).take_while(|(own, inherited)| own == inherited).count();
+    let inherited = own.drain(..copied).collect();
     Ok(Landings { inherited, own })
 }
 

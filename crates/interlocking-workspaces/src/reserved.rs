@@ -35,7 +35,7 @@ impl GitRun {
         };
         let changes = repository.diff(from, commit)?;
         for path in changes.iter().flat_map(FileChange::touched) {
-            if let Some((directory, _)) = inside.iter().find(|(_, inside)| is_in(path, inside)) {
+            if let Some((directory, _)) = inside.iter().find(|(_, inside)| touches(path, inside)) {
                 let (path, directory) = (path.clone(), directory.clone());
                 return Err(GitWorkspacesError::Reserved { commit, path, directory });
             }
@@ -44,9 +44,9 @@ impl GitRun {
     }
 }
 
-/// Whether a path is the directory or below it.
-fn is_in(path: &RepositoryPath, directory: &Path) -> bool {
+/// Whether a path is the directory, below it, or above it: what is no directory any more takes the directory with it.
+fn touches(path: &RepositoryPath, directory: &Path) -> bool {
     let path = path.to_path();
-    let mut parts = path.components();
-    directory.components().all(|name| parts.next().is_some_and(|part| part.as_os_str().eq_ignore_ascii_case(name)))
+    let mut names = path.components().zip(directory.components());
+    names.all(|(name, other)| name.as_os_str().eq_ignore_ascii_case(other.as_os_str()))
 }

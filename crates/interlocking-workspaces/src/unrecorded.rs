@@ -53,8 +53,13 @@ impl GitRun {
         if self.wanted(name).is_read_only {
             return Ok(());
         }
-        let head = self.head_in(worktree)?;
-        match self.settings().repository.is_ancestor(head, recorded)? {
+        let (repository, head) = (&self.settings().repository, self.head_in(worktree)?);
+        if let Err(error) = repository.commit(head) {
+            // The branch was made to point at nothing, or its commit was lost with the power.
+            tracing::warn!(%error, directory = %worktree.path().display(), "a workspace's commit cannot be kept");
+            return Ok(());
+        }
+        match repository.is_ancestor(head, recorded)? {
             true => Ok(()),
             false => self.archive_unless_kept(&self.branch_name(name)?, worktree, head),
         }
@@ -82,7 +87,8 @@ impl GitRun {
 
     fn archive_clone(&self, branch: &BranchName, clone: &Worktree) -> Result<(), GitWorkspacesError> {
         let head = clone.head()?;
-        match began_at(clone, head) == head {
+        // A first commit that was amended has no parent either, and is in the clone alone.
+        match began_at(clone, head) == head && self.settings().repository.commit(head).is_ok() {
             true => Ok(()),
             false => self.archive_unless_kept(branch, clone, self.head_in(clone)?),
         }

@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::text::sanitized;
 use clap::Args;
 use interlocking_core::run_id::RunId;
+use interlocking_runtime::CancelToken;
 use interlocking_runtime::journal::By;
 use interlocking_runtime::journal::account::{RunAccount, account};
 use interlocking_runtime::journal::answer;
@@ -37,18 +38,28 @@ pub(crate) struct Arguments {
     common: CommonArguments,
 }
 
-pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) -> Result<Exit, CommandError> {
+pub(crate) async fn answer(
+    arguments: Arguments,
+    name: &str,
+    console: &Console,
+    cancel: &CancelToken,
+) -> Result<Exit, CommandError> {
     let Arguments { run, answer, file, question, common } = arguments;
     let journal = common.journal.open()?;
     let account = account(&journal, &run).await.map_err(CommandError::of_journal)?;
     let (asker, to) = choose(&account, question.as_ref())?;
-    if answer.is_none() && file.is_none() {
+    if answer.is_none() && file.is_none() && !common.json {
         announce_input(
             console,
             &format!("the answer to {to} of {asker} is read from standard input (or give it as JSON)"),
         );
     }
-    let given = text(answer.as_deref(), file.as_deref(), "the answer", console).await?;
+    // An answer that is being stored is stored: it could not be taken back.
+    let given = tokio::select! {
+        biased;
+        given = text(answer.as_deref(), file.as_deref(), "the answer", console) => given?,
+        () = cancel.cancelled() => return Err(CommandError::interrupted()),
+    };
     let Some((text, place)) = given else {
         return Err(no_answer_given(&account, &asker, &to));
     };

@@ -187,11 +187,12 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
     pub(crate) fn make_again(&self, start: &Start) -> Result<(), CommandError> {
         let Self { directory, removed, .. } = self;
         self.require_made(start)?;
-        let is_gone = !removed.exists();
-        let made = private::make_restricted_directory(directory).and_then(|()| match is_gone {
-            true => marker::write(removed, start.program, &start.run),
+        let mark = || match marker::is_unmade(removed) {
+            true => private::make_restricted_directory(removed)
+                .and_then(|()| marker::write(removed, start.program, &start.run)),
             false => Ok(()),
-        });
+        };
+        let made = mark().and_then(|()| private::make_restricted_directory(directory));
         made.map_err(|error| CommandError::from(error).at(directory.display().to_string()))
     }
 

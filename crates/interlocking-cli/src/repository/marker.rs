@@ -18,10 +18,20 @@ fn text(program: &str, run: &RunId) -> String {
 /// Marks a directory that this process has made for a run.
 pub(crate) fn write(directory: &Path, program: &str, run: &RunId) -> io::Result<()> {
     let mut file = private::file_options().write(true).create_new(true).open(directory.join(NAME))?;
-    file.write_all(text(program, run).as_bytes())
+    file.write_all(text(program, run).as_bytes())?;
+    // Whoever finds the facts of the run must find the mark, also after a loss of power.
+    file.sync_all()
 }
 
-/// Fails unless a directory was made for the run, or does not exist. A link in its place, or in place of the file, is
+/// Whether there is no directory, or an empty one: a process may have been killed before it marked it.
+pub(crate) fn is_unmade(directory: &Path) -> bool {
+    match fs::symlink_metadata(directory) {
+        Ok(found) => found.is_dir() && fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_none()),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// Fails unless a directory was made for the run, or there is nothing. A link in its place, or in place of the file, is
 /// not it.
 pub(crate) fn require(directory: &Path, program: &str, run: &RunId) -> Result<(), CommandError> {
     let is = |path: &Path, kind: fn(&fs::FileType) -> bool| {
@@ -29,9 +39,7 @@ pub(crate) fn require(directory: &Path, program: &str, run: &RunId) -> Result<()
     };
     let marker = directory.join(NAME);
     let is_marked = is(directory, fs::FileType::is_dir) && is(&marker, fs::FileType::is_file);
-    let is_there =
-        fs::symlink_metadata(directory).map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |_| true);
-    if !is_there || is_marked && fs::read(marker).is_ok_and(|found| found == text(program, run).as_bytes()) {
+    if is_unmade(directory) || is_marked && fs::read(marker).is_ok_and(|found| found == text(program, run).as_bytes()) {
         return Ok(());
     }
     let what = format!(
@@ -72,6 +80,7 @@ mod tests {
         for (program, run) in [("pair", &other), ("other", &run)] {
             remove(&made, program, run).unwrap_err();
         }
+        fs::write(precious.join("file"), "").unwrap();
         remove(&precious, "pair", &run).unwrap_err();
         #[cfg(unix)]
         {

@@ -101,7 +101,7 @@ fn an_interrupted_run_is_resumed() {
     interrupt(&program, Signal::INT);
     let (exit, stdout, stderr) = ran(program.wait_with_output().unwrap());
     assert_eq!((exit, stdout.as_str()), (Some(6), ""), "{stderr}");
-    assert!(stderr.contains("stopping (interrupt again to stop at once)\n"), "{stderr}");
+    assert!(stderr.contains("interrupted (interrupt again to stop at once)\n"), "{stderr}");
     assert!(stderr.contains("`review resume r1` takes it up, with the options it had\n"), "{stderr}");
     let (_, shown, _) = call(at, &["show", "r1"]);
     assert!(shown.contains("draft.1  interrupted"), "{shown}");
@@ -139,7 +139,7 @@ fn a_second_interrupt_ends_the_process_at_once() {
     let mut line = String::new();
     let mut messages = BufReader::new(program.stderr.take().unwrap());
     messages.read_line(&mut line).unwrap();
-    assert_eq!(line, "stopping (interrupt again to stop at once)\n");
+    assert_eq!(line, "interrupted (interrupt again to stop at once)\n");
     interrupt(&program, Signal::INT);
     assert_eq!(program.wait().unwrap().code(), Some(130));
     let listed = call(directory.path(), &["list", "--json"]);

@@ -90,7 +90,7 @@ fn a_command_that_waits_for_its_input_says_so_and_ends_at_the_first_interrupt() 
     assert_eq!(told.next().unwrap(), announced);
     interrupt(&program, Signal::INT);
     assert_eq!(ended(program), Some(6));
-    assert_eq!(told.collect::<Vec<_>>(), ["stopping (interrupt again to stop at once)", "error: interrupted"]);
+    assert_eq!(told.collect::<Vec<_>>(), ["interrupted (interrupt again to stop at once)", "error: interrupted"]);
 }
 
 #[tokio::test]

@@ -180,7 +180,12 @@ async fn claim(begin: &Begin, journal: &dyn Journal, run: &RunId) -> Result<Opti
         match claims::claim(journal, run).await {
             Ok(claim) => return Ok(Some(claim)),
             // Late work keeps the claim after the run's end. The run's outcome is final, and reading it needs no claim.
-            Err(JournalError::Held { .. }) if may_have_ended && has_ended(journal, run).await? => return Ok(None),
+            // To find that out reads all of the run's records, so not at each attempt.
+            Err(JournalError::Held { .. })
+                if may_have_ended && [0, MOMENTS].contains(&refused) && has_ended(journal, run).await? =>
+            {
+                return Ok(None);
+            }
             // An executor that goes on with the run first waits for its late work, if that is in this process.
             Err(JournalError::Held { .. }) if has_late_work || !begins && claims::has_late_work(journal, run) => {
                 claims::wait_for_late_work(journal, run).await;

@@ -50,7 +50,7 @@ pub trait Workspaces: Any + Send + Sync {
     }
 
     /// Called when the run has come to rest, on workspaces that [it has for itself](Self::of_run): nothing works there any
-    /// more. If the run was stopped, the futures of other operations may have been dropped before they resolved. Called again
+    /// more, except for an advisory node that goes on after the run's report deadline. If the run was stopped, the futures of other operations may have been dropped before they resolved. Called again
     /// when a run that has ended is resumed.
     ///
     /// # Errors

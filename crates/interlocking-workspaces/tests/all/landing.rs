@@ -277,6 +277,7 @@ async fn nothing_lands_in_a_directory_that_is_the_programs_own() {
     for (reserved, landing, lands) in [
         ("Work.txt", None, false),
         ("work.txt", Some("mine"), false),
+        ("work.txt/below", Some("mine"), false),
         ("", None, false),
         ("other", None, true),
         ("../elsewhere", Some("mine"), true),

@@ -183,7 +183,9 @@ impl Repository {
         self.check(&self.git(), commits)?;
         self.check_trees(commits)?;
         let on_disk = self.git();
-        for (id, (kind, data)) in commits.objects.iter() {
+        // The newest commit last: where it is, the others are, also after a process was killed here.
+        let (newest, others): (Vec<_>, Vec<_>) = commits.objects.iter().partition(|(id, _)| **id == commits.tip.git());
+        for (id, (kind, data)) in others.into_iter().chain(newest) {
             on_disk.objects.write_buf(*kind, data).doing(|| format!("writing the object {id}"))?;
         }
         Ok(commits.tip)

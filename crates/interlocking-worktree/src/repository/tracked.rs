@@ -15,7 +15,8 @@ impl Repository {
     /// contains `path`. Upper and lower case of ASCII count as equal, as on file systems that do not distinguish them.
     /// False in no working tree, and for the root of one. The path need not exist, but its parent must.
     ///
-    /// What is tracked comes with every checkout of a commit, whoever has made that.
+    /// What is tracked comes with every checkout of a commit, whoever has made that. Where the index has a form that this library
+    /// does not read, such as a split or sparse one, the commit that is checked out tells.
     ///
     /// # Errors
     ///
@@ -33,9 +34,16 @@ impl Repository {
         let git = gix::open_opts(&root, options(configuration, limits)).doing(doing)?;
         let root = root.canonicalize().doing(doing)?;
         let Ok(inside) = parent.strip_prefix(&root) else { return Ok(false) };
-        let inside = inside.join(name);
-        let inside = gix::path::into_bstr(inside.as_path()).doing(doing)?;
-        let Some(index) = untrusted::index::read(&git, &git.index_path())? else { return Ok(false) };
+        let path = inside.join(name);
+        let inside = gix::path::into_bstr(path.as_path()).doing(doing)?;
+        let index = match untrusted::index::read(&git, &git.index_path()) {
+            Ok(Some(index)) => index,
+            Ok(None) => return Ok(false),
+            Err(error) => {
+                let Ok(tree) = git.head_tree() else { return Err(error.into()) };
+                return Ok(tree.lookup_entry_by_path(&path).doing(doing)?.is_some());
+            }
+        };
         let state = &index.index.state;
         Ok(state.entries().iter().any(|entry| is_at_or_below(entry.path(state), &inside)))
     }
