@@ -158,7 +158,8 @@ impl RunFile {
 
 /// Removes a directory and its contents, whatever permissions an agent's programs have given them.
 pub(crate) fn remove_directory(path: &Path) -> Result<(), CommandError> {
-    delete_directory(path).map_err(|error| CommandError::from(error).with_exit(Exit::Output))
+    let deleted = delete_directory(path);
+    deleted.map_err(|error| CommandError::from(error).at(path.display().to_string()).with_exit(Exit::Output))
 }
 
 /// Removes a file, if it is there.
