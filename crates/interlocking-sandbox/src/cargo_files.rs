@@ -49,12 +49,14 @@ fn home(variable: &str, directory: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(directory)))
 }
 
-/// The paths in `include`, each a text or a table with a `path`. They are relative to the file's directory.
+/// The paths in `include`, each a text or a table with a `path`. They are relative to the file's directory, and cargo
+/// refuses those that do not end in `.toml`.
 fn included(file: &Path, text: &str) -> Vec<PathBuf> {
     let settings = text.parse::<toml::Table>().unwrap_or_default();
     let includes = settings.get("include").and_then(toml::Value::as_array).into_iter().flatten();
     let paths = includes.filter_map(|include| include.get("path").unwrap_or(include).as_str());
-    paths.filter_map(|path| Some(file.parent()?.join(path))).collect()
+    let files = paths.filter_map(|path| Some(file.parent()?.join(path)));
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "toml")).collect()
 }
 
 #[cfg(test)]
@@ -67,7 +69,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
         for (name, text) in [
-            ("above/.cargo/config.toml", "include = ['one.toml', { path = '../two.toml', optional = true }]\n"),
+            (
+                "above/.cargo/config.toml",
+                "include = ['one.toml', { path = '../two.toml', optional = true }, '/', '../key']\n",
+            ),
             ("above/.cargo/one.toml", "include = ['sub/three.toml']\n"),
             ("home/config.toml", "include = ['four.toml', 5, {}]\n"),
             ("home/four.toml", "include = 'five.toml'"),

@@ -121,17 +121,30 @@ pub(crate) fn cargo(cargo_home: &Path, rustup_home: &Path) -> Vec<Grant> {
     executable.into_iter().chain(readable).collect()
 }
 
-/// The files that decide how cargo builds. The returned settings must be checked for secrets.
+/// The files that decide how cargo builds, as far as they are what their names say. The returned settings must be checked
+/// for secrets.
 pub(crate) fn cargo_files(files: CargoFiles) -> (Vec<Grant>, Vec<Settings>) {
-    let CargoFiles { settings, others } = files;
+    let CargoFiles { mut settings, mut others } = files;
+    settings.retain(|path| is_settings_of_cargo(path));
+    others.retain(|path| is_settings_of_cargo(path));
     let grants = settings.iter().chain(&others).map(|path| Grant::optional(path, Access::Read)).collect();
     (grants, settings.into_iter().map(|path| Settings::new(path, Format::Cargo)).collect())
+}
+
+/// Whether a path that cargo or rustup reads can be granted: it is absent, or its name, with links resolved, is one of
+/// settings, and not of cargo's credentials. An agent can commit an include or a link that leads to anything.
+fn is_settings_of_cargo(path: &Path) -> bool {
+    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let has_its_name =
+        real.extension().is_some_and(|extension| extension == "toml") || real.file_name() == path.file_name();
+    has_its_name && !real.is_dir() && !real.ends_with("credentials.toml")
 }
 
 /// The user's git configuration, ignore rules and attributes, with the files that the configuration names. Files in
 /// which git keeps credentials are not granted.
 pub(crate) fn git(home: &Path) -> (Vec<Grant>, Vec<Settings>) {
-    let GitFiles { settings, rules } = GitFiles::of(home);
+    let GitFiles { mut settings, rules } = GitFiles::of(home);
+    settings.retain(|path| !path.is_dir());
     let grants = settings.iter().chain(&rules).map(|path| Grant::optional(path, Access::Read)).collect();
     (grants, settings.into_iter().map(|path| Settings::new(path, Format::Git)).collect())
 }
@@ -139,6 +152,53 @@ pub(crate) fn git(home: &Path) -> (Vec<Grant>, Vec<Settings>) {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    /// An agent can commit settings and links, and its commit may land in a directory above the places.
+    #[test]
+    fn of_what_cargos_settings_include_only_settings_are_granted() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        for name in ["home/sub.toml", "above/.cargo/d"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        let home = at("home");
+        let includes = ["/", "../../home/sub.toml", "../../home/credentials.toml", "../../home/key"].map(str::to_owned);
+        let links = ["a.toml", "b.toml", "c.toml", "d/e.toml"].map(str::to_owned);
+        let files = ["settings.toml", "absent.toml"].map(str::to_owned);
+        let include: Vec<_> = includes.iter().chain(&links).chain(&files).collect();
+        for (name, text) in [
+            ("above/.cargo/config.toml", format!("include = {include:?}\n").as_str()),
+            ("above/.cargo/settings.toml", ""),
+            ("home/credentials.toml", "[registry]\ntoken = 'x'\n"),
+            ("home/credentials", ""),
+            ("home/key", ""),
+        ] {
+            std::fs::write(at(name), text).unwrap();
+        }
+        for (target, link) in [
+            ("home", "above/.cargo/a.toml"),
+            ("home/credentials", "above/.cargo/b.toml"),
+            ("home/key", "above/.cargo/c.toml"),
+            ("above/.cargo/settings.toml", "above/.cargo/d/e.toml"),
+            ("home/key", "above/Cargo.toml"),
+            ("home", "above/rust-toolchain"),
+            ("home", "above/.cargo/config"),
+        ] {
+            std::os::unix::fs::symlink(at(target), at(link)).unwrap();
+        }
+        let files = CargoFiles::with_homes(&at("above"), Some(&home), Some(&home));
+        let (grants, settings) = cargo_files(files);
+        let granted = |path: &Path| grants.iter().any(|grant| grant.path == path);
+        for name in ["config.toml", "settings.toml", "absent.toml", "d/e.toml"] {
+            let path = at("above/.cargo").join(name);
+            assert!(granted(&path) && settings.iter().any(|one| one.path == path), "{name}");
+        }
+        assert!(granted(&at("above/rust-toolchain.toml")));
+        for hidden in [&home, &home.join("sub.toml"), &home.join("credentials.toml"), &home.join("key")] {
+            assert!(!grants.iter().any(|grant| grant.covers(&std::fs::canonicalize(hidden).unwrap())), "{hidden:?}");
+        }
+        assert!(settings.iter().all(|one| one.secrets() == Ok(Vec::new())), "{settings:?}");
+    }
 
     fn granted(program: &Path) -> Vec<PathBuf> {
         tool_chain_of(program.as_os_str(), OsStr::new("")).into_iter().map(|grant| grant.path).collect()

@@ -109,8 +109,9 @@ impl Sandbox {
     /// Grants running the installed cargo and rustc, and reading dependencies that were fetched before. New
     /// dependencies cannot be fetched, and credentials cannot be read. Builds go below the place, or to
     /// `CARGO_TARGET_DIR` if that is granted. The files above the place that cargo reads for its settings, its
-    /// workspace and its toolchain can be read, with those that the settings include. If cargo's settings contain a
-    /// secret, [`Sandbox::prepare`] fails and names it.
+    /// workspace and its toolchain can be read, with those that the settings include: any file that ends in `.toml`, with
+    /// links resolved, except `credentials.toml`. If cargo's settings contain a secret, [`Sandbox::prepare`] fails and
+    /// names it.
     #[must_use]
     pub fn cargo(mut self) -> Self {
         if let (Some(cargo), Some(rustup)) = (cargo_home(), rustup_home()) {

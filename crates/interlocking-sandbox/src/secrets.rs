@@ -3,7 +3,7 @@
 //! The files belong to the user, so this finds secrets in their usual places, not secrets that are hidden on purpose.
 
 use crate::regular_file::{self, Links};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The most bytes of a settings file that are read: 1 MiB.
 const MOST: u64 = 1 << 20;
@@ -30,11 +30,11 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// The file cannot be read or parsed, is no regular file, or is larger than 1 MiB, and so may contain secrets.
+    /// The file cannot be read or parsed, is no regular file (a directory would be granted with all that is in it), or is larger than 1 MiB, and so may contain secrets.
     pub(crate) fn secrets(&self) -> Result<Vec<String>, String> {
         // A directory above a place may be writable for other users, so the file can be anything.
         let text = match regular_file::read(&self.path, Links::Followed, MOST) {
-            Err(error) if is_absent(&self.path, &error) => return Ok(Vec::new()),
+            Err(error) if is_absent(&error) => return Ok(Vec::new()),
             read => String::from_utf8_lossy(&read.map_err(|error| error.to_string())?).into_owned(),
         };
         match self.format {
@@ -49,9 +49,8 @@ impl Settings {
     }
 }
 
-fn is_absent(path: &Path, error: &std::io::Error) -> bool {
+fn is_absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
-        || std::fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
 fn in_table(table: &toml::Table, prefix: &str, found: &mut Vec<String>) {
@@ -230,6 +229,6 @@ mod tests {
         assert_eq!(refused("pipe"), "it is no regular file");
         assert_eq!(refused("device"), "it is no regular file");
         assert_eq!(refused("huge"), "it is larger than 1048576 bytes");
-        assert_eq!(Settings::new(at("directory"), Format::Cargo).secrets(), Ok(Vec::new()));
+        assert_eq!(refused("directory"), "it is no regular file");
     }
 }
