@@ -1,12 +1,14 @@
 //! The files of a user's git configuration.
 
 use crate::included::{text_of, with_included};
+use crate::secrets::{Format, Settings};
 use std::path::{Path, PathBuf};
 
 /// The files that git reads for all repositories.
 #[derive(Debug, Default)]
 pub(crate) struct GitFiles {
-    /// The configuration, with the files that it includes under any condition.
+    /// The configuration, with the files that it includes. What is included only under a condition is left out if it may
+    /// contain a secret: git stops where the condition holds, and works everywhere else.
     pub(crate) settings: Vec<PathBuf>,
     /// Ignore rules and attributes.
     pub(crate) rules: Vec<PathBuf>,
@@ -25,11 +27,13 @@ impl GitFiles {
             let values = settings(text).into_iter().filter(|(name, _)| names.contains(&&name[..]));
             values.filter_map(|(_, value)| resolved(&value, directory, home)).filter(|path| path.is_file()).collect()
         };
-        let included = |file: &Path, text: &str| match file.parent() {
-            Some(directory) => named(directory, text, &["include.path", "includeif.path"]),
-            None => Vec::new(),
+        let included_by = |files, names: &[&str]| {
+            with_included(files, |file, text| file.parent().map_or(Vec::new(), |at| named(at, text, names)))
         };
-        let mut found = with_included(all, included);
+        let always = included_by(all, &["include.path"]);
+        let mut found = included_by(always.clone(), &["include.path", "includeif.path"]);
+        let is_clean = |file: &PathBuf| Settings::new(file, Format::Git).secrets().is_ok_and(|names| names.is_empty());
+        found.retain(|file| always.contains(file) || is_clean(file));
         for text in found.iter().filter_map(|file| text_of(file)) {
             // Git looks for these in the repository if their paths are relative.
             let paths = named(Path::new(""), &text, &["core.excludesfile", "core.attributesfile"]);
@@ -199,5 +203,30 @@ mod tests {
             [at(".config/git/ignore"), at(".config/git/attributes"), at("ignore global"), elsewhere, at("attributes")];
         assert!(rules.iter().all(|path| found.rules.contains(path)), "{:?}", found.rules);
         assert!(found.rules.iter().all(|path| path.is_absolute()), "{:?}", found.rules);
+    }
+
+    /// A token for the repositories of one directory stops no work elsewhere.
+    #[test]
+    fn what_is_included_under_a_condition_is_left_out_if_it_contains_a_secret() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        let token = "[github]\n\ttoken = x\n";
+        for (name, text) in [
+            (
+                ".gitconfig",
+                "[includeIf \"gitdir:~/work/\"]\n\tpath = work\n\tpath = token\n[include]\n\tpath = always\n",
+            ),
+            ("work", "[include]\n\tpath = deep\n"),
+            ("token", &format!("{token}[core]\n\texcludesFile = ~/of-token\n")),
+            ("deep", token),
+            ("always", token),
+            ("of-token", ""),
+        ] {
+            fs::write(at(name), text).unwrap();
+        }
+        let found = GitFiles::of(home.path());
+        let granted = ["work", "token", "deep", "always"].map(|name| found.settings.contains(&at(name)));
+        assert_eq!(granted, [true, false, false, true]);
+        assert!(!found.rules.contains(&at("of-token")));
     }
 }
