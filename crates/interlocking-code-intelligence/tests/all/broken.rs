@@ -152,24 +152,28 @@ async fn a_server_that_goes_wrong_later_is_told_of() {
 #[tokio::test]
 async fn the_temporary_directory_goes_after_the_server() {
     let (project, programs) = (stack(), tempfile::tempdir().unwrap());
-    let busy = r#"echo "$TMPDIR" > at; n=0; while :; do : > "$TMPDIR/$n"; n=$((n + 1)); done"#;
-    let code = start(&project, &script(&programs, &answering(r#"{"capabilities":{}}"#, busy))).await.unwrap();
-    let temporary = loop {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-        let said = std::fs::read_to_string(project.path().join("at")).unwrap_or_default();
-        let temporary = PathBuf::from(said.trim_end());
-        if temporary.join("2000").exists() {
-            break temporary;
-        }
+    // A symbol's name tells of the directory: the server cannot write to the project.
+    let at = r#"{"line":0,"character":0}"#;
+    let range = format!(r#"{{"start":{at},"end":{at}}}"#);
+    let symbol = format!(r#"{{"name":"'"$TMPDIR"'","kind":12,"range":{range},"selectionRange":{range}}}"#);
+    let answer = format!(r#"answer='{{"jsonrpc":"2.0","id":2,"result":[{symbol}]}}'"#);
+    let says = r#"printf 'Content-Length: %s\r\n\r\n%s' "${#answer}" "$answer""#;
+    let busy = r#"n=0; while :; do : > "$TMPDIR/$n"; n=$((n + 1)); done"#;
+    let then = format!("{ASKED_OF_A_FILE}; {answer}; {says}; {busy}");
+    let code = start(&project, &script(&programs, &answering(r#"{"capabilities":{}}"#, &then))).await.unwrap();
+    let temporary = PathBuf::from(&code.document_symbols(Path::new("src/lib.rs")).await.unwrap()[0].name);
+    let until = |file: PathBuf, exists: bool| {
+        let reached = async move {
+            while file.exists() != exists {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), reached)
     };
+    until(temporary.join("2000"), true).await.unwrap();
     drop(code);
     assert!(temporary.exists(), "the server has not been stopped yet");
-    let gone = async {
-        while temporary.exists() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), gone).await.unwrap();
+    until(temporary, false).await.unwrap();
 }
 
 /// A server is asked once for the symbols of a text, and again if it says that files have changed while it was answering. This one
