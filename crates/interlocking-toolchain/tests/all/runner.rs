@@ -326,6 +326,26 @@ async fn a_build_waits_for_the_others_before_its_time_begins() {
         }
     }
 
+    let at = |name: &str| {
+        let at = programs.path().join(name);
+        fs::create_dir(&at).unwrap();
+        at
+    };
+    let holds =
+        runner.with_toolchain(with(cargo(&at("holds"), "echo > holds; while ! test -e go; do sleep 0.02; done")));
+    let short = Toolchain { build_timeout_seconds: 1, ..with(cargo(&at("short"), "exit 0")) };
+    let short = runner.with_toolchain(short);
+    let waits = async {
+        appears(&third.path().join("holds")).await;
+        let go = async {
+            tokio::time::sleep(Duration::from_millis(1200)).await;
+            fs::write(third.path().join("go"), "").unwrap();
+        };
+        tokio::join!(short.build(&second), go).0
+    };
+    let (held, waited) = tokio::join!(holds.build(&third), waits);
+    assert_eq!((held.unwrap(), waited.unwrap()), (BuildOutcome::Passed, BuildOutcome::Passed));
+
     fs::create_dir(&endless).unwrap();
     let endless = runner.with_toolchain(with(cargo(&endless, "echo > started; sleep 600")));
     let started = first.path().join("started");
