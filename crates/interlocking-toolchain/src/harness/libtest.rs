@@ -44,6 +44,15 @@ pub fn one(finished: &Finished, path: &str, name: &str, test_path: &str) -> OneT
     }
 }
 
+/// What the harness writes after the name of a test with `#[should_panic]`.
+const SHOULD_PANIC: &str = " - should panic";
+
+/// Whether the harness says that the test was expected to panic.
+pub fn expects_panic(stdout: &str, path: &str) -> bool {
+    let begin = format!("test {path}{SHOULD_PANIC} ... ");
+    stdout.lines().any(|line| line.starts_with(&begin))
+}
+
 /// The names of a program's tests, from its output for `--list --format=terse`; `None` if the program failed.
 pub fn listed(finished: &Finished) -> Option<Vec<String>> {
     let names = finished.stdout.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned);
@@ -226,7 +235,7 @@ fn announced(line: &str) -> Option<usize> {
 /// `test prop_x ... ok`, `test prop_x - should panic ... FAILED`, `test prop_x ... ignored, slow ... and more`
 fn verdict(line: &str) -> Option<(&str, Verdict)> {
     let (name, verdict) = line.strip_prefix("test ")?.split_once(" ... ")?;
-    let name = name.strip_suffix(" - should panic").unwrap_or(name);
+    let name = name.strip_suffix(SHOULD_PANIC).unwrap_or(name);
     let verdict = match verdict {
         "ok" => Verdict::Passed,
         "FAILED" => Verdict::Failed,

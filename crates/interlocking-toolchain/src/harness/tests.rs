@@ -280,6 +280,13 @@ fn output_without_a_verdict() {
     assert!(outcome.failed[0].message.contains("SIGABRT"), "{}", outcome.failed[0].message);
 }
 
+#[test]
+fn the_harness_says_which_tests_are_expected_to_panic() {
+    let stdout = recorded!("kinds", Ending::Exited(101)).stdout;
+    let expected = ["prop_expects_a_panic", "prop_expects", "prop_first_of_many", "expects_a_panic"];
+    assert_eq!(expected.map(|name| libtest::expects_panic(&stdout, name)), [true, false, false, false]);
+}
+
 /// The reason for which a test is ignored is any text.
 #[test]
 fn what_follows_a_reason_to_ignore_a_test_is_part_of_the_reason() {
