@@ -121,23 +121,19 @@ pub(crate) fn cargo(cargo_home: &Path, rustup_home: &Path) -> Vec<Grant> {
     executable.into_iter().chain(readable).collect()
 }
 
-/// The files that decide how cargo builds, as far as they are what their names say. The returned settings must be checked
-/// for secrets.
+/// The files that decide how cargo builds, as far as they are what their names say: an agent can commit an include or a link
+/// that leads to anything. The returned settings must be checked for secrets.
 pub(crate) fn cargo_files(files: CargoFiles) -> (Vec<Grant>, Vec<Settings>) {
     let CargoFiles { mut settings, mut others } = files;
-    settings.retain(|path| is_settings_of_cargo(path));
-    others.retain(|path| is_settings_of_cargo(path));
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let has_its_name = |path: &Path| real(path).file_name() == path.file_name();
+    let is_toml = |path: &Path| real(path).extension().is_some_and(|extension| extension == "toml");
+    let is_hidden = |path: &Path| real(path).is_dir() || real(path).ends_with("credentials.toml");
+    settings.retain(|path| (has_its_name(path) || is_toml(path)) && !is_hidden(path));
+    // These are not checked, so no link may lead to other settings.
+    others.retain(|path| has_its_name(path) && !is_hidden(path));
     let grants = settings.iter().chain(&others).map(|path| Grant::optional(path, Access::Read)).collect();
     (grants, settings.into_iter().map(|path| Settings::new(path, Format::Cargo)).collect())
-}
-
-/// Whether a path that cargo or rustup reads can be granted: it is absent, or its name, with links resolved, is one of
-/// settings, and not of cargo's credentials. An agent can commit an include or a link that leads to anything.
-fn is_settings_of_cargo(path: &Path) -> bool {
-    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let has_its_name =
-        real.extension().is_some_and(|extension| extension == "toml") || real.file_name() == path.file_name();
-    has_its_name && !real.is_dir() && !real.ends_with("credentials.toml")
 }
 
 /// The user's git configuration, ignore rules and attributes, with the files that the configuration names. Files in
@@ -172,6 +168,7 @@ mod tests {
             ("home/credentials.toml", "[registry]\ntoken = 'x'\n"),
             ("home/credentials", ""),
             ("home/key", ""),
+            ("home/other.toml", "token = 'x'"),
         ] {
             std::fs::write(at(name), text).unwrap();
         }
@@ -180,7 +177,7 @@ mod tests {
             ("home/credentials", "above/.cargo/b.toml"),
             ("home/key", "above/.cargo/c.toml"),
             ("above/.cargo/settings.toml", "above/.cargo/d/e.toml"),
-            ("home/key", "above/Cargo.toml"),
+            ("home/other.toml", "above/Cargo.toml"),
             ("home", "above/rust-toolchain"),
             ("home", "above/.cargo/config"),
         ] {
@@ -194,8 +191,9 @@ mod tests {
             assert!(granted(&path) && settings.iter().any(|one| one.path == path), "{name}");
         }
         assert!(granted(&at("above/rust-toolchain.toml")));
-        for hidden in [&home, &home.join("sub.toml"), &home.join("credentials.toml"), &home.join("key")] {
-            assert!(!grants.iter().any(|grant| grant.covers(&std::fs::canonicalize(hidden).unwrap())), "{hidden:?}");
+        for hidden in ["", "sub.toml", "credentials.toml", "credentials", "key", "other.toml"] {
+            let hidden = std::fs::canonicalize(home.join(hidden)).unwrap();
+            assert!(!grants.iter().any(|grant| grant.covers(&hidden)), "{hidden:?}");
         }
         assert!(settings.iter().all(|one| one.secrets() == Ok(Vec::new())), "{settings:?}");
     }
