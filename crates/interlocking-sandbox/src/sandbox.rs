@@ -126,9 +126,10 @@ impl Sandbox {
 
     /// Grants reading the user's git configuration, with the files that it includes and its ignore rules and
     /// attributes: if there is one that git cannot read, git refuses to work. If the configuration contains a secret,
-    /// [`Sandbox::prepare`] fails and names it. A file with a secret that is included only under a condition (`includeIf`)
-    /// is not granted instead, and git refuses to work where the condition holds. To use another file instead, do not call this: grant that file by
-    /// [`Sandbox::read`], and name it in the program's variable `GIT_CONFIG_GLOBAL`.
+    /// [`Sandbox::prepare`] fails and names it. A file with a secret that is included only under a condition
+    /// (`includeIf`) is not granted instead, and git refuses to work where the condition holds. To use another file
+    /// instead, do not call this: grant that file by [`Sandbox::read`], and name it in the program's variable
+    /// `GIT_CONFIG_GLOBAL`.
     #[must_use]
     pub fn git(mut self) -> Self {
         if let Some(home) = std::env::home_dir() {

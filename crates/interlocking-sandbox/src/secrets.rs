@@ -30,7 +30,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// The file cannot be read or parsed, is no regular file (a directory would be granted with all that is in it), or is larger than 1 MiB, and so may contain secrets.
+    /// The file cannot be read or parsed, is no regular file (a directory would be granted with all that is in it),
+    /// or is larger than 1 MiB, and so may contain secrets.
     pub(crate) fn secrets(&self) -> Result<Vec<String>, String> {
         // A directory above a place may be writable for other users, so the file can be anything.
         let text = match regular_file::read(&self.path, Links::Followed, MOST) {
