@@ -21,8 +21,8 @@
 //!
 //! - **Environment.** The program gets [a few variables](crate::program::Environment::minimal), the variables that are
 //!   set for it, and switches that keep it from updating itself, sending reports, remembering, and connecting to
-//!   anything but the provider. A turn is refused if the program's own file, `.claude.json` in its
-//!   [home](ClaudeSettings::home), sets further variables.
+//!   anything but the provider. A turn is refused if the program's own file, `.claude.json` or
+//!   `.config.json` in its [home](ClaudeSettings::home), sets further variables.
 //! - **The key** is passed through a pipe. It is not in an argument, in the environment or in a file, so the agent's
 //!   commands, which run as the same user, cannot get it without a debugger. (Some shells, such as that of macOS, put
 //!   what they pass through a pipe into a file; that file has no name.) The agent's commands can read three secrets:

@@ -34,14 +34,18 @@ pub(super) enum StoreError {
         reason: String,
     },
     /// The program's own file cannot be used.
-    #[error("{} is refused: {reason}; remove it", file.display())]
+    #[error("{} is refused: {reason}", file.display())]
     Refused {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with it, and a remedy.
         reason: String,
     },
 }
+
+/// The program's own file, and its name in earlier versions. If a file with that name exists, the program reads it
+/// instead.
+const OWN: [&str; 2] = [".claude.json", ".config.json"];
 
 /// The maximum length of the program's own file, in bytes. It is usually a few thousand.
 const LONGEST_OWN: u64 = 16 << 20;
@@ -83,30 +87,37 @@ impl Store {
         })
     }
 
-    /// Refuses variables in the program's own file. The program sets them for itself, whichever settings files apply, so
+    /// Refuses variables in the program's own files. The program sets them for itself, whichever settings files apply, so
     /// they could send the key elsewhere. An agent that may write to the directory can have put them there.
     pub(super) fn refuse_variables(&self) -> Result<(), StoreError> {
-        #[derive(Deserialize)]
-        struct Own {
-            env: Option<IgnoredAny>,
-        }
-        let file = self.directory.join(".claude.json");
-        let reason = match untrusted_files::read(&file, LONGEST_OWN) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => error.to_string(),
-            Ok(text) => match serde_json::from_slice(&text) {
-                Ok(Own { env: None }) => return Ok(()),
-                Ok(Own { env: Some(_) }) => "its `env` would override how Claude Code is set up".to_owned(),
-                Err(error) => error.to_string(),
-            },
-        };
-        Err(StoreError::Refused { file, reason })
+        OWN.into_iter().try_for_each(|name| {
+            let file = self.directory.join(name);
+            refuse_variables_in(&file).map_err(|reason| StoreError::Refused { file, reason })
+        })
     }
 
     /// Whether the file of a session exists. This is only a hint: another version of the program may keep it elsewhere.
     /// False if that exceeds the limit of the search.
     pub(super) fn has(&self, session: &SessionId, search: &mut Search) -> bool {
         has(&self.directory, session, search)
+    }
+}
+
+fn refuse_variables_in(file: &Path) -> Result<(), String> {
+    #[derive(Deserialize)]
+    struct Own {
+        env: Option<IgnoredAny>,
+    }
+    match untrusted_files::read(file, LONGEST_OWN) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(format!("{error}; make it a file that can be read")),
+        Ok(text) => match serde_json::from_slice(&text) {
+            Ok(Own { env: None }) => Ok(()),
+            Ok(Own { env: Some(_) }) => {
+                Err("its `env` would override how Claude Code is set up; remove `env` from it".to_owned())
+            }
+            Err(error) => Err(format!("{error}; correct it")),
+        },
     }
 }
 
@@ -133,18 +144,20 @@ mod tests {
     #[test]
     fn the_programs_own_file_sets_no_variables() {
         let directory = tempfile::tempdir().unwrap();
-        let (store, file) = (store(directory.path(), None, |_| {}), directory.path().join(".claude.json"));
+        let store = store(directory.path(), None, |_| {});
         store.refuse_variables().unwrap();
-        for (text, reason) in [
-            (r#"{"machineID":"x","env":null}"#, None),
-            (r#"{"env":{"ANTHROPIC_BASE_URL":"http://x"}}"#, Some("`env` would override")),
-            (r#"{"env":null,"env":{}}"#, Some("duplicate field")),
-            ("\u{feff}{}", Some("expected value")),
-        ] {
-            std::fs::write(&file, text).unwrap();
-            let refused = store.refuse_variables().err().map(|error| error.to_string());
-            assert_eq!(refused.is_some(), reason.is_some(), "{text}: {refused:?}");
-            assert!(refused.unwrap_or_default().contains(reason.unwrap_or_default()), "{text}");
+        for name in [".claude.json", ".config.json"] {
+            for (text, reason) in [
+                (r#"{"env":{"ANTHROPIC_BASE_URL":"http://x"}}"#, Some("remove `env` from it")),
+                (r#"{"env":null,"env":{}}"#, Some("duplicate field")),
+                ("\u{feff}{}", Some("expected value")),
+                (r#"{"machineID":"x","env":null}"#, None),
+            ] {
+                std::fs::write(directory.path().join(name), text).unwrap();
+                let refused = store.refuse_variables().err().map(|error| error.to_string());
+                assert_eq!(refused.is_some(), reason.is_some(), "{name}: {text}: {refused:?}");
+                assert!(refused.unwrap_or_default().contains(reason.unwrap_or_default()), "{name}: {text}");
+            }
         }
     }
 
