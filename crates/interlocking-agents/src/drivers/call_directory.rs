@@ -2,32 +2,36 @@
 //! program writes for itself.
 //!
 //! ```text
-//! calls/call-ID        the directory
-//! calls/call-ID.lock   locked as long as the call runs; made before the directory, and removed after it
+//! HOME.calls/call-ID        the directory
+//! HOME.calls/call-ID.lock   locked as long as the call runs; made before the directory, and removed after it
 //! ```
 //!
-//! `calls` lies beside the homes of the roles. A driver grants a sandbox the directory of its own call alone, so the
-//! agent of another call reads no secret there and changes nothing. Where a sandbox has to be granted the directory
-//! that contains `calls`, an agent can exchange what is in there for links at any time: files are made in directories
-//! that are open, under names that are new.
+//! `HOME.calls` lies beside the agent's home, because a sandbox may have to be granted the whole home. A driver grants a
+//! sandbox the directory of its own call alone, so the agent of another call reads no secret there and changes nothing.
+//! An agent without a sandbox can exchange what is in there for links at any time: files are made in directories that
+//! are open, under names that are new.
 //!
-//! A process that is killed leaves its directories behind. The next call removes them: nobody holds their locks.
+//! A process that is killed leaves directories and locks behind. The next call removes them: nobody holds the locks.
 
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use interlocking_sandbox::deletion::delete_tree;
+use interlocking_sandbox::regular_file::{self, Links};
 use uuid::Uuid;
 
 use crate::sessions::locked::Locked;
 use crate::sessions::state_directory::make_unlinked;
 
-/// The directory with the directories of calls, below an agent's home.
+/// What the name of an agent's home is extended by for the directory with the directories of its calls.
 const CALLS: &str = "calls";
 
 /// The beginning of the names of these directories.
 const PREFIX: &str = "call-";
+
+/// What the names of their locks add.
+const LOCK: &str = "lock";
 
 /// The directory of one call. It is deleted when this is dropped.
 #[derive(Debug)]
@@ -39,16 +43,19 @@ pub(crate) struct CallDirectory {
 }
 
 impl CallDirectory {
-    /// Makes the directory below an agent's home, and fills it. `fill` returns the files that it writes. Directories
-    /// that ended processes have left behind are deleted.
-    pub(crate) fn make(base: &Path, fill: impl FnOnce(&NewDirectory) -> io::Result<Vec<File>>) -> io::Result<Self> {
-        let calls = base.join(CALLS);
-        make_unlinked(&calls)?;
-        // The path must be absolute, because programs run in other directories.
-        let calls = calls.canonicalize()?;
+    /// Makes the directory beside an agent's home, which exists, and fills it. `fill` returns the files that it writes.
+    /// What ended processes have left behind is deleted.
+    pub(crate) fn make(home: &Path, fill: impl FnOnce(&NewDirectory) -> io::Result<Vec<File>>) -> io::Result<Self> {
+        let calls = beside(home)?;
+        make_unlinked(&calls).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", calls.display())))?;
         delete_abandoned(&calls);
-        let path = calls.join(format!("{PREFIX}{}", Uuid::new_v4().simple()));
-        let lock = Lock::of_new(&path)?;
+        let (path, lock) = loop {
+            let path = calls.join(format!("{PREFIX}{}", Uuid::new_v4().simple()));
+            let file = File::create_new(Lock::path(&path))?;
+            if let Some(lock) = Lock::of_new(&path, file)? {
+                break (path, lock);
+            }
+        };
         let new = NewDirectory::make(path.clone())?;
         let directory = DeletedDirectory(path);
         Ok(Self { written: fill(&new)?, directory, _lock: lock })
@@ -67,6 +74,16 @@ impl Drop for CallDirectory {
                 tracing::warn!(%error, path = %self.path().display(), "a file of a call cannot be emptied");
             }
         }
+    }
+}
+
+/// The directory with the directories of the calls of a home. The path is absolute, because programs run in other
+/// directories.
+fn beside(home: &Path) -> io::Result<PathBuf> {
+    let home = home.canonicalize()?;
+    match home.file_name() {
+        Some(_) => Ok(home.with_added_extension(CALLS)),
+        None => Err(io::Error::new(io::ErrorKind::InvalidInput, "the root directory is no home")),
     }
 }
 
@@ -99,22 +116,25 @@ struct Lock {
 
 impl Lock {
     fn path(directory: &Path) -> PathBuf {
-        directory.with_added_extension("lock")
+        directory.with_added_extension(LOCK)
     }
 
-    /// The lock of a directory that does not exist yet.
-    fn of_new(directory: &Path) -> io::Result<Self> {
+    /// The lock of a directory that does not exist yet, whose file is new. None if another call took the file for
+    /// abandoned before it was locked, and removed it.
+    fn of_new(directory: &Path, file: File) -> io::Result<Option<Self>> {
         let path = Self::path(directory);
-        let file = File::create_new(&path)?;
         file.lock()?;
-        Ok(Self { path, _locked: Locked(file) })
+        Ok(path.exists().then(|| Self { path, _locked: Locked(file) }))
     }
 
     /// The lock of a directory whose process has ended. None if the process is alive, or this cannot be determined.
     fn of_abandoned(directory: &Path) -> Option<Self> {
         let path = Self::path(directory);
-        // The process ended before the lock's file was removed, or the file was removed by somebody else.
-        let file = File::options().write(true).create(true).truncate(false).open(&path).ok()?;
+        // The lock's file may be missing beside a directory: somebody else removed it.
+        let is_made = directory.symlink_metadata().is_ok();
+        let mut options = File::options();
+        let file =
+            regular_file::open_with(&path, options.read(true).append(true).create(is_made), Links::Refused).ok()?;
         file.try_lock().ok()?;
         Some(Self { path, _locked: Locked(file) })
     }
@@ -128,21 +148,27 @@ impl Drop for Lock {
     }
 }
 
-/// Deletes the directories of processes that have ended.
+/// Deletes what processes that have ended left: directories, or what an agent put in their places, and locks.
 fn delete_abandoned(calls: &Path) {
     for entry in std::fs::read_dir(calls).into_iter().flatten().flatten() {
-        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_directory && entry.file_name().to_string_lossy().starts_with(PREFIX) {
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
             let path = entry.path();
-            if let Some(_lock) = Lock::of_abandoned(&path) {
-                delete(&path);
+            let directory =
+                if path.extension().is_some_and(|end| end == LOCK) { path.with_extension("") } else { path };
+            if let Some(_lock) = Lock::of_abandoned(&directory) {
+                delete(&directory);
             }
         }
     }
 }
 
+/// Deletes a directory, or what an agent put in its place. A link is not followed.
 fn delete(directory: &Path) {
-    if let Err(error) = delete_tree(directory) {
+    let deleted = match directory.symlink_metadata() {
+        Ok(found) if !found.is_dir() => std::fs::remove_file(directory),
+        _ => delete_tree(directory),
+    };
+    if let Err(error) = deleted {
         tracing::warn!(%error, path = %directory.display(), "the directory of a call cannot be deleted");
     }
 }
@@ -216,15 +242,22 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+    /// An agent's home, in a directory that is deleted, and where the directories of its calls are.
+    fn home() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let (home, calls) = (directory.path().join("home"), directory.path().join("home.calls"));
+        fs::create_dir(&home).unwrap();
+        (directory, home, calls)
+    }
+
     fn names(calls: &Path) -> usize {
         fs::read_dir(calls).into_iter().flatten().count()
     }
 
     #[test]
     fn the_directory_of_a_call_goes_with_it_whatever_is_in_there() {
-        let base = tempfile::tempdir().unwrap();
-        let calls = base.path().join(CALLS);
-        let call = CallDirectory::make(base.path(), |new| Ok(vec![new.write("secret", "a secret")?])).unwrap();
+        let (_directory, home, calls) = home();
+        let call = CallDirectory::make(&home, |new| Ok(vec![new.write("secret", "a secret")?])).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&calls), mode(call.path()), mode(&call.path().join("secret"))), (0o700, 0o700, 0o600));
         // As Go's cache of modules, which nobody may write.
@@ -232,7 +265,7 @@ mod tests {
         fs::create_dir_all(&closed).unwrap();
         fs::write(closed.join("file"), "").unwrap();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
-        let kept = base.path().join("kept");
+        let kept = home.join("kept");
         fs::rename(call.path().join("secret"), &kept).unwrap();
         drop(call);
         assert_eq!(names(&calls), 0);
@@ -241,9 +274,8 @@ mod tests {
 
     #[test]
     fn what_a_killed_process_left_is_deleted_and_what_is_in_use_stays() {
-        let base = tempfile::tempdir().unwrap();
-        let calls = base.path().join(CALLS);
-        let used = CallDirectory::make(base.path(), |new| Ok(vec![new.write("settings", "used")?])).unwrap();
+        let (_directory, home, calls) = home();
+        let used = CallDirectory::make(&home, |new| Ok(vec![new.write("settings", "used")?])).unwrap();
         for (name, has_lock) in [("call-with-lock", true), ("call-without", false)] {
             fs::create_dir_all(calls.join(name).join("deep")).unwrap();
             fs::write(calls.join(name).join("settings"), "a secret").unwrap();
@@ -251,20 +283,33 @@ mod tests {
                 fs::write(calls.join(name).with_added_extension("lock"), "").unwrap();
             }
         }
-        let other = CallDirectory::make(base.path(), |_| Ok(Vec::new())).unwrap();
+        // Killed before the directory was made, or after it was deleted.
+        fs::write(calls.join("call-before.lock"), "").unwrap();
+        // An agent put it in the place of a directory.
+        symlink(&home, calls.join("call-link")).unwrap();
+        let other = CallDirectory::make(&home, |_| Ok(Vec::new())).unwrap();
         assert_eq!(fs::read_to_string(used.path().join("settings")).unwrap(), "used");
         assert_eq!(names(&calls), 4, "two directories and their locks");
         drop((used, other));
-        assert_eq!(names(&calls), 0);
+        assert_eq!((names(&calls), home.exists()), (0, true));
+    }
+
+    #[test]
+    fn a_lock_that_was_taken_for_abandoned_is_not_used() {
+        let (_directory, home, _) = home();
+        let path = home.join("call-new");
+        let file = File::create_new(Lock::path(&path)).unwrap();
+        // Another call finds the file before it is locked.
+        drop(Lock::of_abandoned(&path).unwrap());
+        assert!(Lock::of_new(&path, file).unwrap().is_none());
     }
 
     #[test]
     fn nothing_is_written_through_a_link() {
-        let (base, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let ((directory, home, calls), elsewhere) = (home(), tempfile::tempdir().unwrap());
         let victim = elsewhere.path().join("settings");
         fs::write(&victim, "precious").unwrap();
-        let calls = base.path().join(CALLS);
-        let moved = base.path().join("moved");
+        let moved = directory.path().join("moved");
         let fill = |new: &NewDirectory| {
             symlink(&victim, new.path.join("settings")).unwrap();
             assert_eq!(new.write("settings", "").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
@@ -274,13 +319,13 @@ mod tests {
             new.directory("made")?.link("link", elsewhere.path())?;
             Ok(vec![new.write("other", "x")?])
         };
-        drop(CallDirectory::make(base.path(), fill).unwrap());
+        drop(CallDirectory::make(&home, fill).unwrap());
         assert!(moved.join("made/link").exists() && moved.join("other").exists());
-        assert_eq!(names(elsewhere.path()), 1);
+        assert_eq!((names(elsewhere.path()), names(&calls)), (1, 0), "the link is deleted, not what it leads to");
         assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
         fs::remove_dir_all(&calls).unwrap();
         symlink(elsewhere.path(), &calls).unwrap();
-        assert!(CallDirectory::make(base.path(), |_| Ok(Vec::new())).is_err());
+        assert!(CallDirectory::make(&home, |_| Ok(Vec::new())).is_err());
         assert_eq!(names(elsewhere.path()), 1);
     }
 }

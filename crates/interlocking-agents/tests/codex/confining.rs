@@ -12,7 +12,7 @@ use crate::working::command;
 
 const PROBE: &str = "
 echo x > ../outside.txt; cat ../secret.txt; echo made > made.txt
-echo x > ../home/roles/tests/AGENTS.md; ls ../home/calls; cat ../home/calls/call-other/settings; cat $CODEX_HOME/schema.json
+echo x > ../home/roles/tests/AGENTS.md; ls ../home.calls; cat ../home.calls/call-other/settings; cat $CODEX_HOME/schema.json
 echo x > ../home/roles/tests/sessions/written.txt; echo over";
 
 #[tokio::test]
@@ -23,7 +23,7 @@ async fn codex_works_in_a_sandbox_and_reaches_nothing_else() {
     let Some(place) = Place::new(script) else { return };
     std::fs::write(place.directory.path().join("secret.txt"), "a secret").unwrap();
     // The directory of another call. It has a lock that its process holds.
-    let calls = place.home().join("calls");
+    let calls = place.calls();
     std::fs::create_dir_all(calls.join("call-other")).unwrap();
     std::fs::write(calls.join("call-other/settings"), "a secret").unwrap();
     let lock = std::fs::File::create(calls.join("call-other.lock")).unwrap();

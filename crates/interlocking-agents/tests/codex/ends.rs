@@ -28,12 +28,12 @@ async fn a_program_that_is_killed_from_outside() {
         let script = Script::new().rule(Rule::any().reply(Reaction::text("late").after(Duration::from_secs(60))));
         let Some(place) = Place::new(script) else { return };
         let codex = place.codex();
-        let home = place.home().into_os_string().into_encoded_bytes();
+        let calls = place.calls().into_os_string().into_encoded_bytes();
         let kill = async {
             while place.server.requests().is_empty() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            let running = || processes_with(&[b"CODEX_HOME=", &home[..], b"/calls/"].concat());
+            let running = || processes_with(&[b"CODEX_HOME=", &calls[..], b"/"].concat());
             let found = running();
             let [id] = found[..] else { panic!("one Codex runs: {found:?}") };
             // An interrupt that arrives before Codex handles interrupts is lost.

@@ -32,6 +32,11 @@ impl Place {
         self.directory.path().join("home")
     }
 
+    /// The directory with the directories of calls.
+    pub(crate) fn calls(&self) -> PathBuf {
+        self.directory.path().join("home.calls")
+    }
+
     pub(crate) fn work(&self) -> PathBuf {
         self.directory.path().join("work")
     }

@@ -90,7 +90,7 @@ async fn a_turn_without_a_workspace_works_nowhere() {
     let turn = Turn { workspace: None, ..place.fresh("look") };
     let said = run(&place.codex(), turn).await.0.unwrap().text.unwrap();
     assert!(said.contains("/nowhere\n") && said.contains("Read-only file system"), "{said}");
-    assert_eq!(std::fs::read_dir(place.home().join("calls")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(place.calls()).unwrap().count(), 0);
 }
 
 /// The permissions are those of the turn: a session that a read-only turn began may be continued by a turn that writes,

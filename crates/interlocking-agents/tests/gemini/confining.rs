@@ -13,13 +13,13 @@ use crate::working::calling;
 #[tokio::test]
 async fn the_program_works_in_a_sandbox_and_reaches_nothing_else() {
     // What the call itself has is in its home.
-    let probe = "echo x > ../outside.txt; cat ../secret.txt; echo made > made.txt; ls ../home/calls; \
-                 cat ../home/calls/call-other/settings.json; echo x > ../home/GEMINI.md; echo x > ../home/tmp/written.txt; echo over";
+    let probe = "echo x > ../outside.txt; cat ../secret.txt; echo made > made.txt; ls ../home.calls; \
+                 cat ../home.calls/call-other/settings.json; echo x > ../home/GEMINI.md; echo x > ../home/tmp/written.txt; echo over";
     let script = calling(Script::new(), "run_shell_command", json!({ "command": probe }));
     let Some(place) = Place::new(script) else { return };
     std::fs::write(place.directory.path().join("secret.txt"), "a secret").unwrap();
     // The directory of another call. It has a lock that its process holds.
-    let calls = place.home().join("calls");
+    let calls = place.calls();
     std::fs::create_dir_all(calls.join("call-other")).unwrap();
     std::fs::write(calls.join("call-other/settings.json"), "a secret").unwrap();
     let lock = std::fs::File::create(calls.join("call-other.lock")).unwrap();

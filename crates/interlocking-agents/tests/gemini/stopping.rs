@@ -39,7 +39,7 @@ async fn an_interrupted_call_leaves_nothing_and_its_session_goes_on() {
     gone(&name).await;
     let on = run(&agent, place.go_on(&error.session.unwrap(), "go on")).await.0.unwrap();
     assert_eq!(on.text.as_deref(), Some("Yes."));
-    let left: Vec<_> = std::fs::read_dir(place.home().join("calls")).unwrap().collect();
+    let left: Vec<_> = std::fs::read_dir(place.calls()).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
 }
 

@@ -100,7 +100,7 @@ impl Home {
             let memory = system.map(|system| own.write(memory_name(settings), system)).transpose()?;
             Ok([settings_file].into_iter().chain(memory).collect())
         });
-        let unusable = |error| configuration(format!("no home can be made in {}: {error}", self.base.display()));
+        let unusable = |error| configuration(format!("no home can be made beside {}: {error}", self.base.display()));
         directory.map(|directory| CallHome { directory }).map_err(unusable)
     }
 
