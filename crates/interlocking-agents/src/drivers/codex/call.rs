@@ -1,5 +1,6 @@
 //! One call of the program, from its preparation to its reply.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use crate::agent::TurnContext;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::usage::Usage;
+use crate::drivers::homes::Homes;
 use crate::drivers::installation::located;
 use crate::drivers::json_lines::LeftOut;
 use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopTimeouts, run_protocol};
@@ -22,13 +24,13 @@ use crate::sessions::session::{SessionId, SessionOp};
 /// A call that is ready to be made.
 pub(super) struct Call<'a> {
     turn: &'a Turn,
-    /// The home that keeps the session.
-    store: PathBuf,
+    /// The file of a session that the call continues.
+    continued: Option<Rollout>,
     limits: CallLimits,
     invocation: Invocation,
     schema: Option<StrictSchema>,
     /// Deleted when the call is over.
-    _home: CallHome,
+    home: CallHome,
     /// The end of the session's file before the call. None if it is unknown.
     mark: Option<Mark>,
 }
@@ -45,20 +47,19 @@ impl<'a> Call<'a> {
         if let Some(session) = session {
             failure::check_id(session)?;
         }
-        let store = homes.of_session(turn.role.as_deref(), session, has);
-        let known = Known::of(&store, session, turn.system.as_deref()).await;
+        let Known { store, rollout, system: is_told } = Known::of(&homes, turn).await;
         let mark = match turn.session {
-            SessionOp::ContinueFrom(_) => known.mark,
+            SessionOp::ContinueFrom(_) => rollout.as_ref().and_then(|rollout| rollout.mark().ok()),
             SessionOp::StartFresh(_) | SessionOp::ForkFrom { .. } => Some(Mark::BEGINNING),
         };
         let prompt = match (&turn.system, session) {
-            (Some(system), Some(_)) if !known.system => instructions::prompt_with_instructions(system, &turn.prompt),
+            (Some(system), Some(_)) if !is_told => instructions::prompt_with_instructions(system, &turn.prompt),
             _ => turn.prompt.clone(),
         };
         let schema = turn.schema.as_ref().map(|schema| StrictSchema::of(schema.as_value()));
         let home = {
             let schema = schema.as_ref().map(|schema| schema.as_value().to_string());
-            CallHome::make(settings, &homes, &store, session, schema.as_deref(), key.is_some())
+            CallHome::make(settings, &homes, &store, rollout.as_ref(), schema.as_deref(), key.is_some())
                 .map_err(|error| unusable(&store, &error))?
         };
         let schema_file = schema.as_ref().map(|_| home.schema());
@@ -72,7 +73,8 @@ impl<'a> Call<'a> {
                 command::environment(settings, turn.workspace.as_deref(), home.path(), key),
             )
         };
-        Ok(Self { turn, store, limits: settings.limits(), invocation, schema, _home: home, mark })
+        let continued = rollout.filter(|_| matches!(turn.session, SessionOp::ContinueFrom(_)));
+        Ok(Self { turn, continued, limits: settings.limits(), invocation, schema, home, mark })
     }
 
     /// Starts the program and processes its output to the end.
@@ -134,15 +136,22 @@ impl<'a> Call<'a> {
     }
 
     async fn is_kept(&self, session: SessionId) -> bool {
-        let store = self.store.clone();
-        tokio::task::spawn_blocking(move || has(&store, &session)).await.unwrap_or(false)
+        let find = self.find(session.clone());
+        tokio::task::spawn_blocking(move || failure::check_id(&session).is_ok() && find().is_some())
+            .await
+            .unwrap_or(false)
     }
 
     async fn recorded(&self, session: SessionId) -> Option<Tokens> {
-        let (store, mark) = (self.store.clone(), self.mark?);
-        let reading =
-            tokio::task::spawn_blocking(move || Rollout::find(&store, &session)?.used_since(mark).ok().flatten());
+        let (find, mark) = (self.find(session), self.mark?);
+        let reading = tokio::task::spawn_blocking(move || find()?.used_since(mark).ok().flatten());
         reading.await.ok().flatten()
+    }
+
+    /// Looks for the file of the call's session.
+    fn find(&self, session: SessionId) -> impl FnOnce() -> Option<Rollout> + Send + 'static {
+        let (continued, sessions) = (self.continued.clone(), self.home.sessions().to_owned());
+        move || continued.or_else(|| Rollout::find_in(&sessions, &session))
     }
 }
 
@@ -151,25 +160,36 @@ pub(super) fn has(home: &Path, session: &SessionId) -> bool {
     failure::check_id(session).is_ok() && Rollout::find(home, session).is_some()
 }
 
-/// What is known about a session before a call.
+/// What is known before a call about the session that it continues or forks.
 struct Known {
-    mark: Option<Mark>,
-    /// Whether the session was already given these system instructions.
+    /// The home that contains the session; the role's own home if there is no session.
+    store: PathBuf,
+    /// The session's file. If it is missing or unreadable, nothing is known; Codex itself reports what is wrong with it.
+    rollout: Option<Rollout>,
+    /// Whether the session was already given the system instructions of the turn.
     system: bool,
 }
 
 impl Known {
-    /// If the file is missing or unreadable, nothing is known; Codex itself reports what is wrong with the file.
-    async fn of(home: &Path, session: Option<&SessionId>, system: Option<&str>) -> Self {
-        let nothing = Self { mark: None, system: false };
-        let Some(session) = session.cloned() else { return nothing };
-        let (home, system) = (home.to_owned(), system.map(str::to_owned));
-        let reading = tokio::task::spawn_blocking(move || {
-            let rollout = Rollout::find(&home, &session)?;
-            let system = system.is_some_and(|system| rollout.knows(&home, &system).unwrap_or(false));
-            Some(Self { mark: rollout.mark().ok(), system })
+    async fn of(homes: &Homes, turn: &Turn) -> Self {
+        let nothing = Self { store: homes.of(turn.role.as_deref()), rollout: None, system: false };
+        let Some(session) = turn.session.origin().cloned() else { return nothing };
+        let (homes, role, system) = (homes.clone(), turn.role.clone(), turn.system.clone());
+        let looking =
+            tokio::task::spawn_blocking(move || Self::find(&homes, role.as_deref(), &session, system.as_deref()));
+        looking.await.unwrap_or(nothing)
+    }
+
+    fn find(homes: &Homes, role: Option<&str>, session: &SessionId, system: Option<&str>) -> Self {
+        let found = RefCell::new(None);
+        let store = homes.of_session(role, Some(session), |home, session| {
+            found.replace(Rollout::find(home, session));
+            found.borrow().is_some()
         });
-        reading.await.ok().flatten().unwrap_or(nothing)
+        // If all roles share one home, the session was not looked for.
+        let rollout = found.into_inner().or_else(|| Rollout::find(&store, session));
+        let knows = |system| rollout.as_ref().is_some_and(|rollout| rollout.knows(&store, system).unwrap_or(false));
+        Self { system: system.is_some_and(knows), rollout, store }
     }
 }
 

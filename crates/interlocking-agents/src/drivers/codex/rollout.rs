@@ -64,6 +64,12 @@ impl Rollout {
         Some(Self { path, session: session.clone() })
     }
 
+    /// The file of a session in a directory with years. None if it does not exist.
+    pub(super) fn find_in(directory: &Path, session: &SessionId) -> Option<Self> {
+        let path = find(&mut Search::new(), directory, &format!("-{session}.jsonl"), 3)?;
+        Some(Self { path, session: session.clone() })
+    }
+
     /// The directory with the years, which contains the sessions that this one was forked from, too.
     pub(super) fn directory(&self) -> &Path {
         self.path.ancestors().nth(4).unwrap_or(&self.path)
@@ -101,7 +107,9 @@ impl Rollout {
                 return Ok(instructions::are_in(&told, system));
             }
             let Some((parent, length)) = rollout.parent()? else { return Ok(false) };
-            let Some(found) = Self::find(home, &parent) else { return Ok(false) };
+            // It is usually in the same directory.
+            let found = Self::find_in(rollout.directory(), &parent).or_else(|| Self::find(home, &parent));
+            let Some(found) = found else { return Ok(false) };
             (rollout, end) = (found, length);
         }
         Ok(false)
