@@ -6,10 +6,10 @@
 //! HOME.calls/call-ID.lock   locked as long as the call runs; made before the directory, and removed after it
 //! ```
 //!
-//! `HOME.calls` lies beside the agent's home, because a sandbox may have to be granted the whole home. A driver grants a
-//! sandbox the directory of its own call alone, so the agent of another call reads no secret there and changes nothing.
-//! An agent without a sandbox can exchange what is in there for links at any time: files are made in directories that
-//! are open, under names that are new.
+//! `HOME.calls` lies beside the agent's home, because a sandbox may have to be granted the whole home. A driver grants
+//! a sandbox the directory of its own call alone, so the agent of another call reads no secret there and changes
+//! nothing. An agent without a sandbox can exchange what is in there for links at any time: files are made in
+//! directories that are open, under names that are new.
 //!
 //! A process that is killed leaves directories and locks behind. The next call removes them: nobody holds the locks.
 
@@ -236,7 +236,8 @@ impl NewDirectory {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;

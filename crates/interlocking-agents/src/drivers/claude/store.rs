@@ -87,8 +87,8 @@ impl Store {
         })
     }
 
-    /// Refuses variables in the program's own files. The program sets them for itself, whichever settings files apply, so
-    /// they could send the key elsewhere. An agent that may write to the directory can have put them there.
+    /// Refuses variables in the program's own files. The program sets them for itself, whichever settings files apply,
+    /// so they could send the key elsewhere. An agent that may write to the directory can have put them there.
     pub(super) fn refuse_variables(&self) -> Result<(), StoreError> {
         OWN.into_iter().try_for_each(|name| {
             let file = self.directory.join(name);

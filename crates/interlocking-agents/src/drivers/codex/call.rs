@@ -164,7 +164,8 @@ pub(super) fn has(home: &Path, session: &SessionId) -> bool {
 struct Known {
     /// The home that contains the session; the role's own home if there is no session.
     store: PathBuf,
-    /// The session's file. If it is missing or unreadable, nothing is known; Codex itself reports what is wrong with it.
+    /// The session's file. If it is missing or unreadable, nothing is known; Codex itself reports what is wrong with
+    /// it.
     rollout: Option<Rollout>,
     /// Whether the session was already given the system instructions of the turn.
     system: bool,

@@ -5,8 +5,8 @@
 //! the role.
 //!
 //! Codex reads all sessions of a home that is new, which takes it milliseconds for each. So a session is in a directory
-//! of its own below `sessions`, together with its forks, which refer to it. Its name begins with the time. In a home that is itself Codex's
-//! ([`reads_home`](CodexSettings::reads_home)), sessions are where Codex puts them.
+//! of its own below `sessions`, together with its forks, which refer to it. Its name begins with the time. In a home
+//! that is itself Codex's ([`reads_home`](CodexSettings::reads_home)), sessions are where Codex puts them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,8 +49,8 @@ pub(super) struct CallHome {
 }
 
 impl CallHome {
-    /// Makes the home of a call in `store`, which is the home of a role or of a session. `known` is the file of a session
-    /// that the call continues or forks.
+    /// Makes the home of a call in `store`, which is the home of a role or of a session. `known` is the file of a
+    /// session that the call continues or forks.
     pub(super) fn make(
         settings: &CodexSettings,
         homes: &Homes,
@@ -165,7 +165,8 @@ pub(super) fn grant(
     Ok([SESSIONS, LOCKS].into_iter().fold(sandbox, |sandbox, name| sandbox.write(store.join(name))))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::time::Duration;
