@@ -46,13 +46,15 @@ pub struct CodexSettings {
     pub home: Option<PathBuf>,
     /// Whether the home is the program's (`CODEX_HOME`), and everything in it applies: `config.toml`, rules, variables,
     /// instructions and skills. Default: no, so that the settings decide everything. An agent that can write there then
-    /// decides what later calls do. Another provider can be named there, so where only [calls on this
-    /// machine](crate::real_calls) are permitted, no call is.
+    /// decides what later calls do. The MCP servers of the home's `config.toml` are available in a
+    /// [read-only](crate::Turn::read_only) turn, too, and nothing confines what their tools change. Another provider
+    /// can be named there, so where only [calls on this machine](crate::real_calls) are permitted, no call is.
     pub reads_home: bool,
     /// The environment variable of this process that contains the API key. Default: the first of `OPENAI_API_KEY` and
     /// `CODEX_API_KEY` that is set. If neither is set, the login in the home is used, which `codex login` with
-    /// `CODEX_HOME` set to the home creates. The agent's commands do not get the key; they can read what is in the home
-    /// unless a sandbox forbids it.
+    /// `CODEX_HOME` set to the home creates. It has to be in the file `auth.json`: one that Codex keeps in the system's
+    /// key ring (`cli_auth_credentials_store`) may depend on the path of `CODEX_HOME`, which is new in each call. The
+    /// agent's commands do not get the key; they can read what is in the home unless a sandbox forbids it.
     pub api_key_variable: Option<String>,
     /// The address of a provider with OpenAI's Responses API, such as `http://127.0.0.1:8080/v1`. Default: the address
     /// in `OPENAI_BASE_URL`, or else OpenAI's.
@@ -63,8 +65,9 @@ pub struct CodexSettings {
     pub retries: Option<u32>,
     /// Further configuration of the program, as in its `config.toml`. It overrides what the driver sets, except what a
     /// turn may do and which keys are hidden from commands. MCP servers (`mcp_servers`) are left out of a
-    /// [read-only](crate::Turn::read_only) turn. Default: none. If it names a provider (`model_provider`,
-    /// `model_providers`) or a profile, no call is permitted where only [calls on this machine](crate::real_calls) are.
+    /// [read-only](crate::Turn::read_only) turn; those of a [home that is read](Self::reads_home) are not. Default:
+    /// none. If it names a provider (`model_provider`, `model_providers`) or a profile, no call is permitted where only
+    /// [calls on this machine](crate::real_calls) are.
     pub config: toml::Table,
     /// Features of the program that are switched on or off, by the program's names. These are off by default:
     /// `plugins`, `multi_agent`, `multi_agent_v2`, `shell_snapshot` and `unbounded_connection_retries`, which cost time

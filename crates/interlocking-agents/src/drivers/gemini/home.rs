@@ -180,7 +180,7 @@ fn memory_name(settings: &GeminiSettings) -> &str {
 }
 
 /// The program's `settings.json`. A call that only reads has its permissions alone: no further tools are allowed, and
-/// there are no MCP servers.
+/// there are no MCP servers. The program adds those of a workspace whose settings apply.
 fn program_settings(settings: &GeminiSettings, reads_only: bool) -> Value {
     let driver = json!({
         "general": {

@@ -57,7 +57,8 @@ pub struct GeminiSettings {
     /// Tools that are not available at all, such as `google_web_search`. Default: none.
     pub excluded_tools: Vec<String>,
     /// MCP servers by name, as in the `mcpServers` of the program's own settings. A [read-only](crate::Turn::read_only)
-    /// turn or one without a workspace has none. Default: none.
+    /// turn or one without a workspace has none of them, but those of the workspace if [its
+    /// settings](Self::workspace_settings) apply. Default: none.
     pub mcp_servers: Map<String, Value>,
     /// How many steps a call may take: answers of the model. A call that exceeds the limit fails with
     /// [`StepLimit`](crate::AgentErrorKind::StepLimit). Default: no limit.
@@ -66,12 +67,14 @@ pub struct GeminiSettings {
     /// retries are left to the caller, which knows about other calls. The program waits 5 s before the first retry, and
     /// longer before each further one.
     pub retries: u32,
-    /// Further settings of the program, by groups as in its `settings.json`. The driver's settings take precedence.
-    /// Default: none.
+    /// Further settings of the program, by groups as in its `settings.json`. The driver's settings take precedence. MCP
+    /// servers in it (`mcpServers`) are treated like [those above](Self::mcp_servers). Default: none.
     pub config: Map<String, Value>,
     /// Whether the files in a workspace's `.gemini` apply: `settings.json`, `.env`, `policies`, `extensions` and
     /// `agents`. They would override these settings, and could start programs, so a turn in a workspace with such a
-    /// file, or whose `.gemini` is a link, is refused by default.
+    /// file, or whose `.gemini` is a link, is refused by default. If they apply, the MCP servers that they name are
+    /// available in a [read-only](crate::Turn::read_only) turn, too, and nothing confines what the tools of these
+    /// servers change.
     pub workspace_settings: bool,
     /// Variables of this process that the program and its commands inherit, in addition to [the
     /// few](crate::program::Environment::minimal) that any program needs. The program hides those from its commands
