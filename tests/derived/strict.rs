@@ -63,11 +63,14 @@ pub mod below {
             goto!(cx, r#gen::exit, number + 1)
         }
     }
+
+    held!(Gen);
 }
 
 #[test]
 #[expect(deprecated, reason = "it is what the test is about")]
 fn a_strict_users_graph_is_derived() {
+    crate::held::is_held::<Gen>(module_path!());
     let graph = Gen { first: LogicNode(First), inner: GraphNode(below::Gen { last: LogicNode(below::Last) }) };
     graph.chain();
     <u32 as Everything>::net();

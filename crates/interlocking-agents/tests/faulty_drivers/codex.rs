@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use interlocking_agents::faults::FaultyProgram;
-use interlocking_agents::{Agent, Codex, CodexSettings, Conversation, Disposition, NoEvents, SessionId, Slug, Turn};
+use interlocking_agents::{Agent, Codex, CodexSettings, Conversation, Disposition, NoEvents, Slug, Turn};
 
 use crate::bench::{Limits, SESSION, Speech, outcome_of_a_relative_path, outcomes};
 
@@ -91,24 +91,10 @@ async fn a_relative_path_of_the_program_is_not_one_in_the_workspace() {
 /// Codex names a session before it writes the session's file, and cannot continue it without the file.
 #[tokio::test]
 async fn a_session_that_is_not_written_is_not_continued() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let program = FaultyProgram::new().reading_input().line(speech().begins).kill_itself();
-    for is_written in [false, true] {
-        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        if is_written {
-            let day = directory.path().join("home/sessions/2026/11/28");
-            std::fs::create_dir_all(&day).unwrap();
-            std::fs::write(day.join(format!("rollout-2026-11-28T00-00-00-{SESSION}.jsonl")), "").unwrap();
-        }
-        let agent = agent(&program.write_to(directory.path().join("program")).unwrap(), Limits::default());
-        let turn = Turn::fresh(Slug::new("write").unwrap(), "Go.");
-        let error = Conversation::new(&*agent).run(turn, &NoEvents).await.unwrap_err();
-        let session = SessionId::new(SESSION).unwrap();
-        assert_eq!(
-            error.disposition(),
-            match is_written {
-                true => Disposition::ResumeSession { session, after: None },
-                false => Disposition::Retry { after: None },
-            }
-        );
-    }
+    let agent = agent(&program.write_to(directory.path().join("program")).unwrap(), Limits::default());
+    let turn = Turn::fresh(Slug::new("write").unwrap(), "Go.");
+    let error = Conversation::new(&*agent).run(turn, &NoEvents).await.unwrap_err();
+    assert_eq!(error.disposition(), Disposition::Retry { after: None });
 }

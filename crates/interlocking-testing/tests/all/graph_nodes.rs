@@ -6,25 +6,25 @@ use interlocking::testing::{Ending, Enumerator};
 use std::sync::Arc;
 
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-enum Verdict {
+pub(crate) enum Verdict {
     Fine,
     Poor(String),
 }
 
 #[derive(Graph)]
 #[graph(output = Verdict)]
-struct Review {
+pub(crate) struct Review {
     #[node(entry, input = String, prompt = Question<'_>, output = Verdict, goto(exit))]
-    judge: LLMNode<Judge>,
+    pub(crate) judge: LLMNode<Judge>,
 }
 
 #[derive(Template)]
 #[template(source = "Judge {{ text }}.", ext = "txt")]
-struct Question<'a> {
+pub(crate) struct Question<'a> {
     text: &'a str,
 }
 
-struct Judge;
+pub(crate) struct Judge;
 impl LLMHandler<review::judge> for Judge {
     async fn before<'a>(&'a self, text: &'a String, _: &mut Cx<'_, review::judge>) -> Ask<Question<'a>> {
         Ok((Question { text }, SessionOp::StartFresh(Slug::new("judge")?)))
@@ -155,23 +155,4 @@ fn a_graph_that_runs_itself_is_driven_to_its_depth() {
     // A given result applies to the level above only.
     let enumerator = Enumerator::new(move |_| (Run::new(graph()), 9)).with_result::<digger::deeper>(&1);
     assert_eq!(enumerator.explore().missing()[0].to_string(), "dig → exit", "no child goes there");
-}
-
-/// What a child of that name does would count as the graph's own.
-mod namesake {
-    use super::*;
-
-    #[derive(Graph)]
-    #[graph(output = Verdict)]
-    struct Review {
-        #[node(entry, input = String, graph = super::Review, goto(exit))]
-        inner: GraphNode<super::Review>,
-    }
-
-    #[test]
-    #[should_panic(expected = "two graphs are called `Review`, and their routes could not be told apart: rename one")]
-    fn graphs_of_one_name_are_refused() {
-        let inner = || GraphNode(super::Review { judge: LLMNode(Judge) });
-        Enumerator::new(move |_| (Run::new(Review { inner: inner() }), String::new()));
-    }
 }

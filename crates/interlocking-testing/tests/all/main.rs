@@ -14,6 +14,7 @@ mod indirect;
 mod labels;
 mod maps;
 mod misses;
+mod namesakes;
 mod newsroom;
 mod quorum_joins;
 mod real_time;

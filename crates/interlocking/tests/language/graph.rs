@@ -90,7 +90,7 @@ struct Digger {
     deeper: GraphNode<Deeper>,
 }
 
-held!(Review, Press, Desk, Digger, Pit, Outer, Inner, Long, Around);
+held!(Review, Press, Desk, Digger, Pit, Outer, Inner, Long, Around, Mirror, Ping, Pong);
 
 // A level that may go no deeper reports that, and the remaining work is done here (V3-161).
 logic!(Dig for digger::dig, |left: u32, cx| {
