@@ -278,7 +278,8 @@ impl<G: Graph> Run<G> {
     }
 
     /// Lets the run share budgets, a backoff and limits with other runs that have the same allowance, in place of its own.
-    /// Setting budgets, a backoff or limits of its own after that is a [`StartError::SharedAllowance`].
+    /// Setting budgets, a backoff or limits of its own after that is a
+    /// [`StartError::SharedAllowance`](crate::run::StartError::SharedAllowance).
     ///
     /// The limits are those that the allowance was created [within](Allowance::within); a [`Service`](crate::service::Service)
     /// does not replace them by its own.

@@ -50,7 +50,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Those of [`Journal::runs`]. If a single run cannot be resumed, its error is in [`Unfinished::refused`].
+    /// Those of [`Journal::runs`](crate::journal::Journal::runs). If a single run cannot be resumed, its error is in
+    /// [`Unfinished::refused`].
     pub async fn resume_unfinished<G: Graph>(
         &self,
         run: impl Fn(&RunId) -> Run<G>,
