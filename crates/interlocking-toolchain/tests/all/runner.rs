@@ -333,12 +333,12 @@ async fn a_build_waits_for_the_others_before_its_time_begins() {
     };
     let holds =
         runner.with_toolchain(with(cargo(&at("holds"), "echo > holds; while ! test -e go; do sleep 0.02; done")));
-    let short = Toolchain { build_timeout_seconds: 1, ..with(cargo(&at("short"), "exit 0")) };
+    let short = Toolchain { build_timeout_seconds: 2, ..with(cargo(&at("short"), "exit 0")) };
     let short = runner.with_toolchain(short);
     let waits = async {
         appears(&third.path().join("holds")).await;
         let go = async {
-            tokio::time::sleep(Duration::from_millis(1200)).await;
+            tokio::time::sleep(Duration::from_millis(2200)).await;
             fs::write(third.path().join("go"), "").unwrap();
         };
         tokio::join!(short.build(&second), go).0
