@@ -69,7 +69,7 @@ mod arguments;
 mod agents;
 mod entry;
 mod journal;
-mod others;
+mod other_programs;
 mod budgets;
 mod ancestor;
 mod execute;

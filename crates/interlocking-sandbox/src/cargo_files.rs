@@ -1,6 +1,6 @@
 //! The files outside a project that decide how cargo builds it.
 
-use crate::included::with_included;
+use crate::included_files::with_included;
 use std::path::{Path, PathBuf};
 
 /// The settings that cargo reads in each directory.

@@ -1,6 +1,6 @@
 //! The files of a user's git configuration.
 
-use crate::included::{text_of, with_included};
+use crate::included_files::{text_of, with_included};
 use crate::secrets::{Format, Settings};
 use std::path::{Path, PathBuf};
 

@@ -51,7 +51,7 @@ mod protection;
 
 mod grant;
 mod presets;
-mod included;
+mod included_files;
 mod cargo_files;
 mod git_settings;
 mod secrets;

@@ -149,10 +149,12 @@ impl Runner {
         Self { toolchain, environment, ..self.clone() }
     }
 
-    /// Replaces this system's programs by `recorder`, which answers and records each command. For tests: nothing is started.
+    /// Replaces this system's programs by `recorder`, if there is one, which answers and records each command. For tests: nothing
+    /// is started.
     #[must_use]
-    pub fn with_recorder(self, recorder: Arc<Recorder>) -> Self {
-        Self { programs: Programs::Recorded(recorder), ..self }
+    pub fn with_recorder(self, recorder: impl Into<Option<Arc<Recorder>>>) -> Self {
+        let programs = recorder.into().map_or(self.programs, Programs::Recorded);
+        Self { programs, ..self }
     }
 
     /// The runner's toolchain.

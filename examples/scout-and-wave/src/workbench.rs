@@ -55,10 +55,7 @@ impl Workbench {
             let toolchain = self.toolchain.clone().unwrap_or_default();
             let (target, checkouts) = (&self.target_directory, &self.checkouts);
             let runner = Runner::with_weaker_isolation_if(toolchain, target, checkouts, self.accept_weaker_isolation)?;
-            Ok(match &self.recorder {
-                Some(recorder) => runner.with_recorder(recorder.clone()),
-                None => runner,
-            })
+            Ok(runner.with_recorder(self.recorder.clone()))
         };
         self.runner.get_or_init(make).as_ref().map_err(Clone::clone)
     }

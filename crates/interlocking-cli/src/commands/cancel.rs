@@ -5,7 +5,7 @@ use crate::cli::ClearUp;
 use crate::console::{Console, Style};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::others;
+use crate::other_programs;
 use crate::start::Start;
 use clap::Args;
 use interlocking_core::run_id::RunId;
@@ -34,7 +34,7 @@ pub(crate) async fn cancel(
     let Arguments { run, common } = arguments;
     let journal = Arc::new(common.journal.open()?);
     let (directory, _) = common.journal.directory();
-    if let Some(program) = others::runs(&directory, name)?.remove(&run) {
+    if let Some(program) = other_programs::runs(&directory, name)?.remove(&run) {
         let error =
             CommandError::new(format!("`{run}` is a run of `{program}`, which alone can remove what the run has made"));
         return Err(error.remedy(format!("`{program} cancel {run}{}`", common.journal.words())));

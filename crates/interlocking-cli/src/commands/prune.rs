@@ -5,7 +5,7 @@ use crate::cli::ClearUp;
 use crate::console::{Console, Style};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::others;
+use crate::other_programs;
 use crate::start::Start;
 use crate::text::count;
 use clap::Args;
@@ -66,7 +66,7 @@ pub(crate) async fn prune(
     }
     let journal = Arc::new(common.journal.open()?);
     let (directory, _) = common.journal.directory();
-    let mut left = others::runs(&directory, name)?;
+    let mut left = other_programs::runs(&directory, name)?;
     let selected = journal.would_prune(retention.clone()).await.map_err(CommandError::of_journal)?;
     let retention = retention.except(left.keys().cloned());
     left.retain(|run, _| selected.runs.contains(run));

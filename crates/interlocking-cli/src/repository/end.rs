@@ -96,7 +96,7 @@ impl<M: Remembered> RepositoryRun<M> {
     /// # Errors
     ///
     /// [`CommandError`] if the run's file of facts cannot be read, or names a directory that was not made for the run.
-    pub fn cancelled(start: Start) -> Result<Option<Self>, CommandError> {
+    pub(super) fn cancelled(start: Start) -> Result<Option<Self>, CommandError> {
         let Some(facts) = Facts::find(&start)?.filter(|facts: &Facts<M>| facts.is_there) else { return Ok(None) };
         facts.require_made(&start)?;
         let (result, named_script, made, claim, left_alone) = Default::default();
@@ -109,7 +109,7 @@ impl<M: Remembered> RepositoryRun<M> {
     /// # Errors
     ///
     /// [`CommandError`] if worktrees are left behind, or something else cannot be removed.
-    pub fn clear_cancelled(self, left_behind: Option<&str>) -> Result<(), CommandError> {
+    pub(super) fn clear_cancelled(self, left_behind: Option<&str>) -> Result<(), CommandError> {
         let removed = self.remove_or_keep(left_behind.is_some(), false);
         let Some(problem) = left_behind else { return removed };
         let further = removed.err().map(|error| format!("; {error}")).unwrap_or_default();

@@ -82,6 +82,15 @@ fn wave(project: &Project, journal: &Arc<dyn Journal>, cut: Option<&'static str>
     (run.with_workspaces(Arc::new(named(project))).with_journal(journal.clone()), told)
 }
 
+/// Runs a wave of these agents until the last of them is at work, and drops the run, as if its process were killed.
+async fn cut(project: &Project, journal: &Arc<dyn Journal>, names: &[&'static str]) {
+    let (run, told) = wave(project, journal, names.last().copied());
+    tokio::select! {
+        ended = run.start(agents(names)) => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+}
+
 fn agents(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
@@ -91,11 +100,7 @@ fn agents(names: &[&str]) -> Vec<String> {
 async fn a_branch_is_called_as_the_program_says() {
     let project = Project::new();
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
-    let (run, told) = wave(&project, &journal, Some("b"));
-    tokio::select! {
-        ended = run.start(agents(&["a", "b"])) => panic!("{ended:?}"),
-        () = told.notified() => {}
-    }
+    cut(&project, &journal, &["a", "b"]).await;
     let branches = project.git(&["branch", "--format=%(refname:short)"]);
     assert!(branches.contains("wave1-agent-b\n") && !branches.contains("/own"), "{branches}");
     let ended = wave(&project, &journal, None).0.resume().await.unwrap();
@@ -111,11 +116,7 @@ async fn a_branch_is_called_as_the_program_says() {
 async fn a_run_finds_its_branches_without_its_directory() {
     let project = Project::new();
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
-    let (run, told) = wave(&project, &journal, Some("b"));
-    tokio::select! {
-        ended = run.start(agents(&["b"])) => panic!("{ended:?}"),
-        () = told.notified() => {}
-    }
+    cut(&project, &journal, &["b"]).await;
     drop(project.leftover_run().await);
     std::fs::remove_dir_all(project.runs()).unwrap();
     let found = project.workspaces().leftover_of(&RunId::DEFAULT).await.unwrap().unwrap();
@@ -133,11 +134,7 @@ async fn a_run_finds_its_branches_without_its_directory() {
 async fn a_note_that_names_a_foreign_directory_or_the_target_does_not_count() {
     let project = Project::new();
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
-    let (run, told) = wave(&project, &journal, Some("a"));
-    tokio::select! {
-        ended = run.start(agents(&["a"])) => panic!("{ended:?}"),
-        () = told.notified() => {}
-    }
+    cut(&project, &journal, &["a"]).await;
     drop(project.leftover_run().await);
     let (notes, victim) =
         (project.root().join(".git/interlocking/branches/run"), project.root().with_file_name("victim"));
@@ -162,11 +159,7 @@ async fn a_note_that_names_a_foreign_directory_or_the_target_does_not_count() {
 async fn what_is_left_has_branches_of_any_name() {
     let project = Project::new();
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
-    let (run, told) = wave(&project, &journal, Some("a"));
-    tokio::select! {
-        ended = run.start(agents(&["a"])) => panic!("{ended:?}"),
-        () = told.notified() => {}
-    }
+    cut(&project, &journal, &["a"]).await;
     // A new run of the same name is refused.
     let fresh: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let refused = wave(&project, &fresh, None).0.start(agents(&["c"])).await.unwrap_err();
