@@ -8,14 +8,20 @@ use std::process::Command;
 
 /// The package that turns on the workspace's features of third-party crates (`tests/unified`), and the package that adds it to
 /// the users' crates.
-const UNIFIED: &str = "interlocking-unified";
+pub(crate) const UNIFIED: &str = "interlocking-unified";
 pub(crate) const UNIFIED_USER: &str = "user-unified";
 
 /// The crate that users depend on.
 pub(crate) const FACADE: &str = "interlocking";
 
+/// The parts of it that tests have, and what models over HTTP have besides.
+const TESTS: &[&str] = &["git", "program", "tests"];
+const ALL: &[&str] = &["git", "http", "program", "tests"];
+
 pub(crate) struct Cargo {
     target: PathBuf,
+    /// The packages that are checked alone with what lies below others' crates as the workspace has it.
+    above_unified: BTreeSet<String>,
 }
 
 /// Downloads the crates of the lock file that are missing for this platform.
@@ -30,8 +36,8 @@ pub(crate) fn metadata(root: &Path) -> Result<Value, String> {
 }
 
 impl Cargo {
-    pub(crate) fn in_target(target: PathBuf) -> Self {
-        Self { target }
+    pub(crate) fn in_target(target: PathBuf, above_unified: BTreeSet<String>) -> Self {
+        Self { target, above_unified }
     }
 
     /// The crates of a set, each with its features.
@@ -41,11 +47,11 @@ impl Cargo {
 
     /// The crates that are checked with a set. A set whose crates are all among those of another set is part of that set.
     pub(crate) fn checked(&self, root: &Path, set: &Set) -> Result<BTreeSet<String>, String> {
-        crates(|tree| chosen(tree.arg("--locked"), set), root)
+        crates(|tree| self.chosen(tree.arg("--locked"), set), root)
     }
 
     pub(crate) fn check(&self, root: &Path, set: &Set) -> Result<(), String> {
-        self.build(chosen(program(root).args(["check", "--locked"]), set)).map(drop)
+        self.build(self.chosen(program(root).args(["check", "--locked"]), set)).map(drop)
     }
 
     /// Builds a program as people do by itself. With what the tests have built, this compiles the program alone.
@@ -56,12 +62,23 @@ impl Cargo {
     /// Checks the tests with the workspace's features of third-party crates. Tests have dependencies of their own, so the features
     /// of those crates are not the package's alone anyway.
     pub(crate) fn check_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
-        self.build(as_checked(program(root).args(["check", "--locked", "--tests"]), set)).map(drop)
+        self.build(unified(program(root).args(["check", "--locked", "--tests"]), set, ALL)).map(drop)
+    }
+
+    /// Whether the workspace's tests have the package with the features that a set's tests have: dependencies of tests may turn on
+    /// features of the package itself.
+    pub(crate) fn is_in_the_workspace_s_tests(&self, root: &Path, set: &Set) -> Result<bool, String> {
+        let package = |crates: BTreeSet<String>| {
+            let begins = format!("{NORMAL}: {} ", set.package);
+            crates.into_iter().filter(|line| line.starts_with(&begins)).collect::<BTreeSet<_>>()
+        };
+        let alone = crates(|tree| of(tree.args(["--locked", "-e", "dev"]), set), root)?;
+        Ok(package(alone) == package(workspace_tests(root)?))
     }
 
     /// Runs the tests with the features of third-party crates that the workspace's tests are built with.
     pub(crate) fn run_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
-        self.build(unified(program(root).args(["test", "--locked", "--lib", "--tests"]), set, &["tests"])).map(drop)
+        self.build(unified(program(root).args(["test", "--locked", "--lib", "--tests"]), set, TESTS)).map(drop)
     }
 
     /// A user's lock file is a copy of the workspace's and has crates that no user's crate needs, so `--locked` would fail.
@@ -96,6 +113,16 @@ impl Cargo {
         output(&mut Command::new(self.target.join("debug").join(name)))
     }
 
+    /// Chooses a set's features. The default, alone or beside a feature, is checked with third-party crates as the workspace has
+    /// them: which features of those crates a feature needs shows when the feature is checked alone.
+    fn chosen<'c>(&self, command: &'c mut Command, set: &Set) -> &'c mut Command {
+        match set {
+            _ if set.has_default() => unified(command, set, ALL),
+            _ if self.above_unified.contains(&set.package) => unified(command, set, &["below"]),
+            _ => of(command, set),
+        }
+    }
+
     /// Runs a build. Warnings, which cargo repeats for crates that were checked before, make it fail.
     fn build(&self, command: &mut Command) -> Result<String, String> {
         let (printed, said) = outputs(command.env("CARGO_TARGET_DIR", &self.target).args(["--offline", "--quiet"]))?;
@@ -108,17 +135,25 @@ impl Cargo {
 
 /// Third-party crates whose features differ between `tests/unified` and the workspace's tests.
 pub(crate) fn not_unified(root: &Path) -> Result<Vec<String>, String> {
-    let workspace = crates(|tree| tree.args(["--locked", "--workspace", "-e", "dev"]), root)?;
+    let workspace = workspace_tests(root)?;
     let unified = crates(|tree| tree.args(["--locked", "--package", UNIFIED]), root)?;
     let root = root.to_string_lossy();
     Ok(unified.difference(&workspace).filter(|name| !name.contains(&*root)).cloned().collect())
 }
 
+/// The crates of the workspace's tests.
+fn workspace_tests(root: &Path) -> Result<BTreeSet<String>, String> {
+    crates(|tree| tree.args(["--locked", "--workspace", "-e", "dev"]), root)
+}
+
+/// The kinds of dependencies that end up in a program, as `cargo tree` calls them.
+const NORMAL: &str = "normal,no-proc-macro";
+
 /// The crates of `cargo tree`. A crate that is compiled for the build itself may have other features than the same crate in the
 /// program.
 fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Result<BTreeSet<String>, String> {
     let mut crates = BTreeSet::new();
-    for edges in ["normal,no-proc-macro", "normal,build"] {
+    for edges in [NORMAL, "normal,build"] {
         let mut tree = program(directory);
         tree.args(["tree", "--offline", "-e", edges, "--prefix", "none", "-f", "{p} {f}"]);
         // `default` only stands for other features: it makes no difference by itself.
@@ -131,20 +166,9 @@ fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Res
     Ok(crates)
 }
 
-/// Chooses a set's features. The default, alone or beside a feature, is checked with third-party crates as the workspace has
-/// them: which features of those crates a feature needs shows when the feature is checked alone.
-fn chosen<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
-    if set.has_default() { as_checked(command, set) } else { of(command, set) }
-}
-
 /// Checks users' crates with the features of third-party crates with which clippy has checked them.
 fn as_clippy(command: &mut Command) -> &mut Command {
     command.args(["-p", UNIFIED_USER, "--features", &format!("{UNIFIED_USER}/http")])
-}
-
-/// With these features only of our crates; third-party crates have the features with which clippy has checked them.
-fn as_checked<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
-    unified(command, set, &["tests", "http"])
 }
 
 /// With these features only of our crates; third-party crates have those that the `parts` of `tests/unified` turn on.

@@ -10,7 +10,8 @@
 //!
 //! Everything is built in the workspace's target directory, so that third-party crates that clippy and the tests have built are
 //! reused where their features are the same. Which features of third-party crates each of our crates needs is tested with the
-//! crate alone. The facade, whose crates these are, users' crates, the default, features beside it, and tests have third-party
+//! crate alone. Only what lies below those, as rustix does below gix, is as in the workspace where a crate does not name it itself.
+//! The facade, whose crates these are, users' crates, the default, features beside it, and tests have third-party
 //! crates as the workspace has them, by `tests/unified`. A program that people build by itself is built, not checked: with what the
 //! tests have built, that takes less.
 
@@ -25,6 +26,7 @@ use cargo::{Cargo, FACADE};
 use plan::Set;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -55,7 +57,7 @@ fn check() -> Result<Vec<String>, String> {
         return weight::print(root, &metadata, wanted).map(|()| Vec::new());
     }
     let target = metadata["target_directory"].as_str().ok_or("cargo names no target directory")?;
-    let cargo = Cargo::in_target(target.into());
+    let cargo = Cargo::in_target(target.into(), plan::above_unified(&metadata));
     let mut checks = Checks { chosen: 0, failed: Vec::new(), wanted: arguments, begun: Instant::now() };
 
     let (facade, sets): (Vec<_>, Vec<_>) = plan::sets(&metadata).into_iter().partition(|set| set.package == FACADE);
@@ -79,8 +81,7 @@ fn check() -> Result<Vec<String>, String> {
     for (crates, set) in sets {
         match seen.iter().find(|(others, _)| crates.is_subset(others)) {
             Some((_, other)) => {
-                checks.chosen += 1;
-                println!("     same  {set}: in {other}");
+                checks.same(&set.to_string(), other);
             }
             None => {
                 if checks.one(&set.to_string(), || cargo.check(root, &set)) {
@@ -94,7 +95,11 @@ fn check() -> Result<Vec<String>, String> {
     }
     let run = plan::run_tests(&metadata);
     for set in plan::with_tests(&metadata).difference(&run) {
-        checks.one(&format!("{set}, tests"), || cargo.check_tests(root, set));
+        let what = format!("{set}, tests");
+        match checks.wants(&what) && cargo.is_in_the_workspace_s_tests(root, set)? {
+            true => checks.same(&what, "the workspace's tests"),
+            false => drop(checks.one(&what, || cargo.check_tests(root, set))),
+        }
     }
     for set in run {
         checks.one(&format!("{set}, tests run"), || cargo.run_tests(root, &set));
@@ -126,6 +131,12 @@ struct Checks {
 impl Checks {
     fn wants(&self, what: &str) -> bool {
         self.wanted.is_empty() || self.wanted.iter().any(|wanted| what.contains(wanted))
+    }
+
+    /// A check that is part of what is checked elsewhere.
+    fn same(&mut self, what: &str, other: impl fmt::Display) {
+        self.chosen += 1;
+        println!("     same  {what}: in {other}");
     }
 
     /// Makes a check, if it is chosen; whether it was made and succeeded.

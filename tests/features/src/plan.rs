@@ -1,5 +1,6 @@
 //! Chooses the sets of features to check, from `cargo metadata`.
 
+use crate::cargo::UNIFIED;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -88,6 +89,24 @@ fn each_alone<'m>(metadata: &'m Value, tests: &'m str) -> impl Iterator<Item = S
     })
 }
 
+/// The packages that name none of the crates that `below` of `tests/unified` turns on, and no crate that runs in a build. What such a
+/// package asks for by itself stays the same with these, which are then not compiled again for it.
+pub(crate) fn above_unified(metadata: &Value) -> BTreeSet<String> {
+    let unified = packages(metadata).find(|package| name_of(package) == UNIFIED);
+    let below = unified.and_then(|package| package["features"]["below"].as_array());
+    let below = below.into_iter().flatten().filter_map(Value::as_str);
+    let below: BTreeSet<&str> = below.map(|feature| feature.trim_start_matches("dep:")).collect();
+    let listed = |value: &'_ Value| value.as_array().into_iter().flatten().cloned().collect::<Vec<_>>();
+    let names_none = |package: &&Value| {
+        let dependencies = listed(&package["dependencies"]);
+        let kinds = listed(&package["targets"]).iter().flat_map(|target| listed(&target["kind"])).collect::<Vec<_>>();
+        dependencies.iter().filter(|one| one["kind"] != "dev").all(|one| !below.contains(name_of(one)))
+            && !dependencies.iter().any(|one| one["kind"] == "build")
+            && !kinds.iter().any(|kind| kind == "proc-macro")
+    };
+    packages(metadata).filter(names_none).map(|package| name_of(package).to_owned()).collect()
+}
+
 /// The number of features up to which a package has few.
 const FEW: usize = 3;
 
@@ -169,6 +188,20 @@ mod tests {
             (run_tests(&metadata), listed(with_tests(&metadata))),
             (BTreeSet::new(), EACH.map(String::from).into())
         );
+    }
+
+    #[test]
+    fn packages_above_the_unified_crates_name_none_of_them() {
+        let lib = json!([{ "kind": ["lib"] }]);
+        let metadata = json!({ "packages": [
+            { "name": "interlocking-unified", "targets": lib, "features": { "below": ["dep:low"] },
+              "dependencies": [{ "name": "low", "kind": null }] },
+            { "name": "above", "targets": lib, "dependencies": [{ "name": "other" }, { "name": "low", "kind": "dev" }] },
+            { "name": "names-it", "targets": lib, "dependencies": [{ "name": "low", "kind": null }] },
+            { "name": "built", "targets": lib, "dependencies": [{ "name": "other", "kind": "build" }] },
+            { "name": "derive", "targets": [{ "kind": ["proc-macro"] }], "dependencies": [{ "name": "other", "kind": null }] },
+        ] });
+        assert_eq!(above_unified(&metadata), BTreeSet::from(["above".to_owned()]));
     }
 
     #[test]
