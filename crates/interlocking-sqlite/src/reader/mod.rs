@@ -114,7 +114,7 @@ impl Reader {
 
     /// The records of a run.
     pub(crate) fn load(&self, connection: &Connection, run: &RunId) -> Result<Vec<Record>, Trouble> {
-        let mut records = Vec::with_capacity(rows::count(connection, run)?);
+        let mut records: Vec<Record> = Vec::new();
         rows::of_run(connection, run, |sequence, row| {
             let expected = records.len() as u64;
             if sequence != expected {
@@ -161,7 +161,8 @@ impl Reader {
         self.text(connection, &format!("run `{run}`"), digest).map(|_| Vec::new())
     }
 
-    /// A summary of each run.
+    /// A summary of each run. A run whose name cannot be read is left out, as nobody can name it, and an origin that cannot be read
+    /// is absent: what is damaged does not hide the other runs.
     pub(crate) fn runs(&self, connection: &Connection) -> Result<Vec<RunSummary>, Trouble> {
         let mut statement = connection.prepare_cached(&format!(
             "SELECT r.name,r.graph,r.origin,r.started_ms,l.at_ms,l.sequence+1,{STATE},h.holder,h.who FROM run r \
@@ -173,15 +174,21 @@ impl Reader {
         while let Some(row) = rows.next()? {
             let name: String = row.get(0)?;
             let origin: Option<String> = row.get(2)?;
-            let origin = origin.as_deref().map(serde_json::from_str).transpose();
             let (started_ms, at_ms, records): (i64, i64, i64) = (row.get(3)?, row.get(4)?, row.get(5)?);
             let entry: Option<String> = row.get(6)?;
             let (holder, who): (Option<String>, Option<String>) = (row.get(7)?, row.get(8)?);
-            let run =
-                name.parse().map_err(|error| Trouble::Damaged(format!("a run's name cannot be read: {error}")))?;
+            let run = match name.parse() {
+                Ok(run) => run,
+                Err(error) => {
+                    tracing::warn!(%error, "the name of a run cannot be read");
+                    continue;
+                }
+            };
             let mut summary = RunSummary::new(run, row.get::<_, String>(1)?);
-            summary.origin =
-                origin.map_err(|error| Trouble::Damaged(format!("the origin of run `{name}`: {error}")))?;
+            summary.origin = origin.and_then(|origin| {
+                let read = serde_json::from_str(&origin);
+                read.inspect_err(|error| tracing::warn!(run = name, %error, "the origin of a run cannot be read")).ok()
+            });
             summary.records = records as u64;
             summary.started_at_ms = started_ms as u64;
             summary.updated_at_ms = started_ms.saturating_add(at_ms) as u64;

@@ -28,14 +28,6 @@ pub(crate) fn of_run(
     Ok(())
 }
 
-/// How many records a run has.
-pub(crate) fn count(connection: &Connection, run: &RunId) -> Result<usize, Trouble> {
-    let last = "SELECT (max(id)&4294967295)+1 FROM record WHERE id BETWEEN (SELECT id FROM run WHERE name=?1)<<32 \
-                AND (SELECT id FROM run WHERE name=?1)<<32|4294967295";
-    let count: Option<i64> = connection.prepare_cached(last)?.query_row([run.as_str()], |row| row.get(0))?;
-    Ok(count.unwrap_or(0) as usize)
-}
-
 /// Calls `take` with every row in order, and the name of its run; in place of a row that cannot be read, with the error.
 pub(crate) fn each(
     connection: &Connection,

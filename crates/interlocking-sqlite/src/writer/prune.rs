@@ -30,8 +30,17 @@ struct Family {
     ended: bool,
 }
 
+/// A child run.
+struct Child {
+    /// The id of its row.
+    id: i64,
+    run: RunId,
+    parent: RunId,
+}
+
 /// The families of runs, sorted by their latest record, the oldest first. A child whose parent is missing starts a family.
-fn families(runs: Vec<Aged>, parents: &HashMap<RunId, RunId>) -> Vec<Family> {
+fn families(runs: Vec<Aged>, children: Vec<Child>) -> Vec<Family> {
+    let parents: HashMap<RunId, RunId> = children.into_iter().map(|child| (child.run, child.parent)).collect();
     let present: HashSet<RunId> = runs.iter().map(|run| run.run.clone()).collect();
     let head = |run: &RunId| {
         let mut head = run;
@@ -77,37 +86,29 @@ impl Writer {
             return Err(JournalError::NoRun { run: run.clone(), place: self.directory.place().to_owned() }.into());
         };
         let descendants = self.descendants(run)?;
-        for (_, child) in &descendants {
-            if let Some(who) = self.executor(child)? {
-                return Err(self.held(child, who));
+        for Child { run, .. } in &descendants {
+            if let Some(who) = self.executor(run)? {
+                return Err(self.held(run, who));
             }
         }
         self.delete(id)?;
-        for (id, _) in &descendants {
-            self.delete(*id)?;
+        for Child { id, .. } in descendants {
+            self.delete(id)?;
         }
         self.sweep().map(|_| ())
     }
 
-    /// The child runs of a run, their child runs and so on, each with the id of its row. A row whose name or origin cannot be
-    /// read is left out, so that a damaged run can be removed and does not keep others from being removed.
-    fn descendants(&self, run: &RunId) -> Result<Vec<(i64, RunId)>, Trouble> {
-        let mut below: HashMap<RunId, Vec<(i64, RunId)>> = HashMap::new();
-        let mut statement = self.connection.prepare("SELECT id,name,origin FROM run WHERE origin IS NOT NULL")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let (Ok(name), Ok(origin)) = (row.get::<_, String>(1), row.get::<_, String>(2)) else { continue };
-            if let Ok(Origin::Child { parent, .. }) = serde_json::from_str::<Origin>(&origin)
-                && let Ok(child) = name.parse::<RunId>()
-            {
-                below.entry(parent).or_default().push((row.get(0)?, child));
-            }
+    /// The child runs of a run, their child runs and so on.
+    fn descendants(&self, run: &RunId) -> Result<Vec<Child>, Trouble> {
+        let mut below: HashMap<RunId, Vec<Child>> = HashMap::new();
+        for child in self.children()? {
+            below.entry(child.parent.clone()).or_default().push(child);
         }
         let mut descendants = below.remove(run).unwrap_or_default();
         let mut next = 0;
-        while let Some((_, parent)) = descendants.get(next) {
+        while let Some(Child { run, .. }) = descendants.get(next) {
             // Removed, so that no run is visited twice, even if the journal is damaged.
-            let children = below.remove(parent).unwrap_or_default();
+            let children = below.remove(run).unwrap_or_default();
             descendants.extend(children);
             next += 1;
         }
@@ -146,7 +147,7 @@ impl Writer {
                 JournalError::ClockBehind { place: self.directory.place().to_owned(), now_ms, newest_ms }.into()
             );
         }
-        let families = families(runs, &self.parents()?);
+        let families = families(runs, self.children()?);
         let old = families.len().saturating_sub(keep_last.unwrap_or(0));
         let mut selected = Vec::new();
         for Family { members, updated_ms, ended } in families.into_iter().take(old) {
@@ -169,40 +170,40 @@ impl Writer {
         Ok(selected)
     }
 
-    /// The parent of each child run.
-    fn parents(&self) -> Result<HashMap<RunId, RunId>, Trouble> {
-        let mut statement = self.connection.prepare("SELECT name,origin FROM run WHERE origin IS NOT NULL")?;
-        let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-        let mut parents = HashMap::new();
-        for row in rows {
-            let (name, origin) = row?;
-            let damaged = |error: &dyn std::fmt::Display| Trouble::Damaged(format!("run {name}: {error}"));
-            let origin = serde_json::from_str(&origin).map_err(|error| damaged(&error))?;
-            if let Origin::Child { parent, .. } = origin {
-                parents.insert(name.parse().map_err(|error| damaged(&error))?, parent);
+    /// All child runs. A row whose name or origin cannot be read is left out, so that a damaged run can be removed and does not keep
+    /// others from being removed.
+    fn children(&self) -> Result<Vec<Child>, Trouble> {
+        let mut statement = self.connection.prepare("SELECT id,name,origin FROM run WHERE origin IS NOT NULL")?;
+        let mut rows = statement.query([])?;
+        let mut children = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (Ok(name), Ok(origin)) = (row.get::<_, String>(1), row.get::<_, String>(2)) else { continue };
+            if let Ok(Origin::Child { parent, .. }) = serde_json::from_str::<Origin>(&origin)
+                && let Ok(run) = name.parse()
+            {
+                children.push(Child { id: row.get(0)?, run, parent });
             }
         }
-        Ok(parents)
+        Ok(children)
     }
 
-    /// All runs, sorted by their latest record, the oldest first.
+    /// All runs whose names can be read, sorted by their latest record, the oldest first.
     fn aged(&self) -> Result<Vec<Aged>, Trouble> {
         let mut statement = self.connection.prepare(&format!(
             "SELECT r.id,r.name,r.started_ms+l.at_ms AS updated,{STATE} FROM run r \
              JOIN record l ON l.id=(SELECT max(id) FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295) \
              ORDER BY updated,r.id",
         ))?;
-        let rows = statement.query_map([], |row| {
-            let entry: Option<String> = row.get(3)?;
-            let (name, ended) = (row.get::<_, String>(1)?, envelope::ending(entry.as_deref()).is_some());
-            Ok((row.get(0)?, name, row.get(2)?, ended))
-        })?;
-        rows.map(|row| {
-            let (id, name, updated_ms, ended) = row?;
-            let run = name.parse().map_err(|error| Trouble::Damaged(format!("run {id}: {error}")))?;
-            Ok(Aged { id, run, updated_ms, ended })
-        })
-        .collect()
+        let mut rows = statement.query([])?;
+        let mut runs = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (name, entry): (String, Option<String>) = (row.get(1)?, row.get(3)?);
+            if let Ok(run) = name.parse() {
+                let ended = envelope::ending(entry.as_deref()).is_some();
+                runs.push(Aged { id: row.get(0)?, run, updated_ms: row.get(2)?, ended });
+            }
+        }
+        Ok(runs)
     }
 
     fn delete(&self, run: i64) -> Result<(), Trouble> {

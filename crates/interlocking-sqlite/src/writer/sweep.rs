@@ -10,8 +10,27 @@ use std::sync::atomic::AtomicU64;
 
 impl Writer {
     /// Removes every object that is not needed: no record names it, it is not a part of a needed payload, and no needed object is
-    /// based on it. Reads all records. Returns the number of removed objects.
+    /// based on it. Reads all records. Removes none if a record or a manifest cannot be read, as nothing says what that needs.
+    /// Returns the number of removed objects.
     pub(crate) fn sweep(&mut self) -> Result<u64, Trouble> {
+        let removed = match self.sweep_objects() {
+            Err(Trouble::Damaged(what)) => {
+                tracing::warn!(what, "no payload is removed, as it cannot be told which are needed");
+                0
+            }
+            removed => removed?,
+        };
+        // This tells other processes that an object or a run may be gone, or that its id may belong to another one.
+        self.connection.execute_batch("UPDATE journal SET sweeps=sweeps+1")?;
+        self.known.forget();
+        self.known.sweeps = None;
+        self.objects.forget();
+        self.known.version = None;
+        Ok(removed)
+    }
+
+    /// Everything is read before anything is removed.
+    fn sweep_objects(&self) -> Result<u64, Trouble> {
         let heads = self.named_heads()?;
         let mut live = HashSet::new();
         let mut names = self.connection.prepare("SELECT head,object FROM name")?;
@@ -45,13 +64,6 @@ impl Writer {
         for id in &dead {
             self.connection.prepare_cached("DELETE FROM object WHERE id=?")?.execute([id])?;
         }
-        drop((names, all));
-        // This tells other processes that an object may be gone, or that its id may belong to another object.
-        self.connection.execute_batch("UPDATE journal SET sweeps=sweeps+1")?;
-        self.known.forget();
-        self.known.sweeps = None;
-        self.objects.forget();
-        self.known.version = None;
         Ok(dead.len() as u64)
     }
 

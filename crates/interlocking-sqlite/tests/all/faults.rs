@@ -175,6 +175,7 @@ async fn damaged_rows_are_told_by_their_place() {
         ("UPDATE record SET place=NULL WHERE sequence=1", "record 1 of run `run` cannot be read: columns are missing"),
         ("UPDATE record SET visit='often' WHERE sequence=1", "record 1 of run `run` cannot be read: "),
         ("DELETE FROM record WHERE sequence=1", "record 1 of run `run` cannot be read: it is gone"),
+        ("UPDATE record SET id=id|4294967295 WHERE sequence=2", "record 2 of run `run` cannot be read: it is gone"),
     ] {
         let place = tempfile::tempdir().unwrap();
         journal(place.path()).await;

@@ -119,10 +119,60 @@ async fn a_run_can_be_removed_beside_one_whose_origin_cannot_be_read() {
     let connection = Connection::open(place.path().join("journal.db")).unwrap();
     connection.execute("UPDATE run SET origin='{}' WHERE name='damaged'", []).unwrap();
     drop(connection);
-    for name in ["whole", "damaged"] {
-        journal.remove(&id(name)).await.unwrap();
-    }
+    let all = Retention::new().keep_last(0);
+    assert_eq!(journal.would_prune(all.clone()).await.unwrap().runs, ["whole", "damaged"].map(id));
+    journal.remove(&id("whole")).await.unwrap();
+    assert_eq!(journal.prune(all).await.unwrap().runs, [id("damaged")]);
     assert_eq!(count(place.path(), "run"), 0);
+    assert_eq!(count(place.path(), "object"), 0);
+}
+
+/// Nobody can name such a run, so it stays.
+#[tokio::test]
+async fn runs_are_removed_and_listed_beside_one_whose_name_cannot_be_read() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    for name in ["whole", "damaged", "other"] {
+        run(&journal, name, 1, true).await;
+    }
+    let connection = Connection::open(place.path().join("journal.db")).unwrap();
+    connection.execute("UPDATE run SET name='../damaged' WHERE name='damaged'", []).unwrap();
+    drop(connection);
+    assert_eq!(names(&journal).await, ["whole", "other"]);
+    journal.remove(&id("whole")).await.unwrap();
+    assert_eq!(journal.prune(Retention::new().keep_last(0)).await.unwrap().runs, [id("other")]);
+    assert_eq!(count(place.path(), "run"), 1);
+    let problems = journal.check().await.unwrap();
+    assert!(problems.iter().any(|problem| problem.contains("a name that none can have")), "{problems:?}");
+}
+
+/// What the record names cannot be told, so all payloads stay until its run is removed, too.
+#[tokio::test]
+async fn a_run_can_be_removed_beside_one_whose_record_cannot_be_read() {
+    for damage in ["more='{'", "sha256=x'00'"] {
+        let place = tempfile::tempdir().unwrap();
+        let journal = SqliteJournal::open(place.path()).unwrap();
+        for name in ["whole", "another", "damaged"] {
+            run(&journal, name, 2, true).await;
+        }
+        let objects = count(place.path(), "object");
+        let connection = Connection::open(place.path().join("journal.db")).unwrap();
+        let of_damaged = "sequence=1 AND run=(SELECT id FROM run WHERE name='damaged')";
+        assert_eq!(connection.execute(&format!("UPDATE record SET {damage} WHERE {of_damaged}"), []).unwrap(), 1);
+        drop(connection);
+        journal.remove(&id("whole")).await.unwrap();
+        let pruned = journal.prune(Retention::new().keep_last(1)).await.unwrap();
+        assert_eq!((pruned.runs, pruned.objects), (vec![id("another")], 0), "{damage}");
+        assert_eq!((names(&journal).await, count(place.path(), "object")), (vec!["damaged".to_owned()], objects));
+        // A run of a removed one's name is another run.
+        run(&journal, "whole", 1, true).await;
+        assert_eq!(texts(&journal, &id("whole")).await.len(), 1);
+        journal.remove(&id("whole")).await.unwrap();
+        journal.remove(&id("damaged")).await.unwrap();
+        for table in ["run", "record", "object", "name"] {
+            assert_eq!(count(place.path(), table), 0, "{damage}: {table}");
+        }
+    }
 }
 
 #[tokio::test]
