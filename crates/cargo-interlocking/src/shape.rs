@@ -33,20 +33,6 @@ const PLAIN: &str = include_str!("../templates/common/plain.toml");
 const REPOSITORY: &str = include_str!("../templates/common/repository.toml");
 
 impl Shape {
-    /// All shapes.
-    pub const ALL: [Self; 5] = [Self::Chain, Self::FanOut, Self::Approval, Self::BlindPair, Self::Waves];
-
-    /// The shape's name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Chain => "chain",
-            Self::FanOut => "fan-out",
-            Self::Approval => "approval",
-            Self::BlindPair => "blind-pair",
-            Self::Waves => "waves",
-        }
-    }
-
     /// The arguments of `cargo run -- run` that start the demonstration.
     pub fn demonstration(self) -> &'static str {
         match self {

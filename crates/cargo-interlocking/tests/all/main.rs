@@ -6,6 +6,7 @@
 mod help_is_whole;
 
 use cargo_interlocking::{NewProjectError, Shape, Source, write};
+use clap::ValueEnum;
 use help_is_whole::help_is_whole;
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,10 +36,11 @@ fn files(place: &Path) -> BTreeSet<PathBuf> {
 #[test]
 fn a_project_of_each_shape_has_all_of_its_files_and_its_name() {
     let place = tempfile::tempdir().unwrap();
-    for shape in Shape::ALL {
-        let name = format!("my-{}", shape.name());
+    for &shape in Shape::value_variants() {
+        let value = shape.to_possible_value().unwrap();
+        let name = format!("my-{}", value.get_name());
         let project = write(place.path(), &name.parse().unwrap(), shape, &Source::Registry).unwrap();
-        let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates").join(shape.name());
+        let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates").join(value.get_name());
         let mut expected = files(&templates);
         expected.extend(["Cargo.toml", ".gitignore"].map(PathBuf::from));
         assert_eq!(files(&project), expected, "what is in templates/ is written");
