@@ -39,6 +39,7 @@
 //! | fenced blocks of a Markdown file, and its sections | [`markdown`] |
 //! | write a tree as YAML | `Node::to_yaml` |
 //! | "did you mean …?" | [`nearest`] |
+//! | text of others on a terminal | [`written_out`] |
 //!
 //! # Features
 //!
@@ -83,7 +84,7 @@ pub use node::{Key, Node, Text, TextStyle, Value};
 pub use place::{Place, Position};
 pub use problems::{Problem, Problems};
 pub use source::{Limits, Source};
-pub use words::{listed, nearest};
+pub use words::{listed, nearest, steers_a_terminal, written_out};
 
 #[cfg(all(doctest, feature = "toml"))]
 #[doc = include_str!("../README.md")]

@@ -1,5 +1,7 @@
 //! The wording of messages.
 
+use std::borrow::Cow;
+
 /// The candidate that is most similar to `name`, if any is similar enough.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A file can have names of any length; no candidate is as long.
@@ -30,6 +32,31 @@ fn joined_by<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String
         [only] => only.clone(),
         [first @ .., last] => format!("{} {word} {last}", first.join(", ")),
     }
+}
+
+/// Whether a character controls a terminal, or changes the order in which the terminal shows text.
+pub fn steers_a_terminal(character: char) -> bool {
+    let is_layout = matches!(character, '\n' | '\t');
+    let is_direction =
+        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (character.is_control() && !is_layout) || is_direction
+}
+
+/// The text with each such character escaped, as `\u001b`. Text stays readable, and JSON keeps its meaning, as such characters
+/// occur only inside its strings.
+pub fn written_out(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(steers_a_terminal) {
+        return Cow::Borrowed(text);
+    }
+    let mut written = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if steers_a_terminal(character) {
+            written.push_str(&format!("\\u{:04x}", u32::from(character)));
+        } else {
+            written.push(character);
+        }
+    }
+    Cow::Owned(written)
 }
 
 /// The longest quote of a file in a message, in characters.

@@ -2,6 +2,7 @@
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use interlocking_document::written_out;
 use serde::Serialize;
 use std::fmt;
 use std::io::{self, BufRead, Write};
@@ -82,22 +83,6 @@ impl Io {
         // The program goes on if standard error is closed.
         let _ = writeln!(self.messages, "{}", written_out(text));
     }
-}
-
-/// The text with every character that controls a terminal, or changes the order in which it shows text, escaped as `\u001b`. JSON
-/// keeps its meaning, as such characters occur only inside its strings.
-fn written_out(text: &str) -> String {
-    let mut written = String::with_capacity(text.len());
-    for character in text.chars() {
-        let is_layout = matches!(character, '\n' | '\t');
-        let is_direction = matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if (character.is_control() && !is_layout) || is_direction {
-            written.push_str(&format!("\\u{:04x}", u32::from(character)));
-        } else {
-            written.push(character);
-        }
-    }
-    written
 }
 
 /// The text with its line breaks escaped: one in a file's name or text would begin a line that looks like another.

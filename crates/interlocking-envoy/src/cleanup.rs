@@ -7,8 +7,9 @@
 //! files that git's ignore rules name (even if they are tracked), binary files, the targets of symbolic links, and repositories
 //! within the worktree, such as submodules and other worktrees.
 //!
-//! An agent may have written the worktree's files, so a cleanup waits for none of them, and limits what it reads: a file of more
-//! than 32 MiB is reported and not searched, and so is a directory whose `.gitignore` is not a regular file of at most 1 MiB.
+//! An agent may have written the worktree's files, so a cleanup opens only what it has found to be a regular file, and limits what it
+//! reads: a file of more than 32 MiB is reported and not searched, and so is a directory whose `.gitignore` is not a regular file of
+//! at most 1 MiB. Run it when no agent is at work: one that puts a pipe in the place of a file at that moment makes it wait.
 
 mod extensions;
 mod marked;
@@ -29,7 +30,6 @@ use std::path::{Path, PathBuf};
 pub struct Cleanup {
     extensions: Extensions,
     is_dry_run: bool,
-    long_block: usize,
 }
 
 impl Default for Cleanup {
@@ -44,7 +44,7 @@ impl Cleanup {
 
     /// A cleanup of files with the usual extensions.
     pub fn new() -> Self {
-        Self { extensions: Extensions::usual(), is_dry_run: false, long_block: Self::LONG_BLOCK }
+        Self { extensions: Extensions::usual(), is_dry_run: false }
     }
 
     /// Sets the extensions of the files that are searched.
@@ -58,13 +58,6 @@ impl Cleanup {
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.is_dry_run = true;
-        self
-    }
-
-    /// Sets the number of lines above which a block causes a warning.
-    #[must_use]
-    pub fn with_long_block(mut self, lines: usize) -> Self {
-        self.long_block = lines;
         self
     }
 
@@ -90,7 +83,7 @@ impl Cleanup {
             }
             files.push((found.path, found.marked));
         }
-        Ok(CleanupReport::of(self.is_dry_run, self.long_block, files, failures))
+        Ok(CleanupReport::of(self.is_dry_run, files, failures))
     }
 }
 

@@ -46,11 +46,6 @@ impl Extensions {
         Self(all.map(|(extension, comments)| (extension.to_owned(), comments)).collect())
     }
 
-    /// An empty list.
-    pub const fn none() -> Self {
-        Self(BTreeMap::new())
-    }
-
     /// Adds an extension, or changes how comments begin in its files: `tf=#`.
     ///
     /// # Errors

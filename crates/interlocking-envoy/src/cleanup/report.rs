@@ -1,5 +1,6 @@
 //! What a cleanup did, or would do.
 
+use crate::cleanup::Cleanup;
 use crate::cleanup::marked::{Block, Marked};
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
@@ -106,7 +107,7 @@ pub enum CleanupError {
 }
 
 impl CleanupReport {
-    pub(crate) fn of(dry_run: bool, long_block: usize, marked: Vec<(PathBuf, Marked)>, failures: Vec<Failure>) -> Self {
+    pub(crate) fn of(dry_run: bool, marked: Vec<(PathBuf, Marked)>, failures: Vec<Failure>) -> Self {
         let mut warnings = Vec::new();
         let mut files = Vec::new();
         for (path, Marked { blocks, unmarked_lines }) in marked {
@@ -114,7 +115,7 @@ impl CleanupReport {
                 let (path, line, lines) = (path.clone(), block.line, block.lines);
                 if block.reaches_end {
                     warnings.push(CleanupWarning::ReachesEnd { path, line, lines });
-                } else if lines > long_block {
+                } else if lines > Cleanup::LONG_BLOCK {
                     warnings.push(CleanupWarning::LongBlock { path, line, lines });
                 }
             }

@@ -1,6 +1,7 @@
 //! The store of decisions: a file in the repository's git directory, shared by its worktrees and part of no commit.
 
 use crate::gate::decisions::Decisions;
+use interlocking_sandbox::regular_file::{self, Links};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -26,6 +27,9 @@ pub enum StoreError {
     },
 }
 
+/// The most bytes of the file: more than the decisions of any repository have.
+const MOST_BYTES: u64 = 16 << 20;
+
 /// The decisions of a repository, locked until this is dropped: other processes wait.
 pub(crate) struct Store {
     path: PathBuf,
@@ -46,14 +50,8 @@ pub(crate) fn read(common_directory: &Path) -> Result<Decisions, StoreError> {
 }
 
 fn load(path: &Path) -> Result<Decisions, StoreError> {
-    let read = || {
-        // Reading a pipe would block.
-        match std::fs::metadata(path)?.is_file() {
-            true => std::fs::read(path),
-            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")),
-        }
-    };
-    match read() {
+    // An agent can put anything in its place.
+    match regular_file::read(path, Links::Refused, MOST_BYTES) {
         Ok(content) => {
             serde_json::from_slice(&content).map_err(|source| StoreError::Content { path: path.to_owned(), source })
         }
@@ -68,7 +66,9 @@ impl Store {
         let (directory, path) = paths(common_directory);
         let lock = || {
             std::fs::create_dir_all(&directory)?;
-            let lock = File::options().create(true).truncate(false).write(true).open(path.with_extension("lock"))?;
+            let mut options = File::options();
+            options.create(true).truncate(false).read(true).write(true);
+            let lock = regular_file::open_with(&path.with_extension("lock"), &mut options, Links::Refused)?;
             lock.lock()?;
             Ok(lock)
         };

@@ -288,3 +288,35 @@ fn one_of_many_is_main() {
     });
     assert_eq!(mains, 1);
 }
+
+/// An agent in an ordinary worktree can write in the repository's git directory.
+#[cfg(unix)]
+#[test]
+fn a_lock_or_a_store_that_is_no_file_is_refused_at_once() {
+    for (name, kind) in [
+        ("envoy-variants.lock", "pipe"),
+        ("envoy-variants.lock", "link"),
+        ("envoy-variants.json", "pipe"),
+        ("envoy-variants.json", "link"),
+    ] {
+        let place = Place::with_variants(&["A"]);
+        let directory = place.project().join(".git/interlocking");
+        std::fs::create_dir_all(&directory).unwrap();
+        let (file, other) = (directory.join(name), place.project().join("other"));
+        if kind == "pipe" {
+            assert!(Command::new("mkfifo").arg(&file).status().unwrap().success());
+        } else {
+            std::os::unix::fs::symlink(&other, &file).unwrap();
+        }
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let gate = place.gate();
+        std::thread::spawn(move || {
+            let answer = Answer { decision: Decision::Main, reason: "as said".to_owned(), thoughts: String::new() };
+            sender.send(gate.record(&prompt("A"), &answer)).unwrap();
+        });
+        let recorded = receiver.recv_timeout(std::time::Duration::from_secs(60)).expect("it waits for nothing");
+        let refused = format!("{:?}", recorded.unwrap_err());
+        assert!(refused.contains("it is no regular file"), "{name}, {kind}: {refused}");
+        assert!(!other.exists(), "{name}, {kind}: nothing is written elsewhere");
+    }
+}
