@@ -264,7 +264,7 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
             "list" => list::list(read(matches)?, console).await,
             "show" => show::show(read(matches)?, self.name, console).await,
             "answer" => answer::answer(read(matches)?, self.name, console, cancel).await,
-            "fork" => fork::fork(read(matches)?, self.name, console).await,
+            "fork" => fork::fork(read(matches)?, (self.name, &G::net().table().graph), console).await,
             "cancel" => cancel::cancel(read(matches)?, self.name, console, cancel, &self.clean_up).await,
             "graph" => graph::graph(&read(matches)?, G::net().table(), console),
             "prune" => prune::prune(read(matches)?, self.name, console, cancel, &self.clean_up).await,

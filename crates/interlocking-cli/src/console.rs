@@ -4,7 +4,7 @@ use crate::error::CommandError;
 use crate::live_lines::Line;
 use crate::messages::{Messages, Share};
 use crate::readable::readable;
-use crate::text::written_out;
+use interlocking_document::written_out;
 use std::fmt;
 use std::future::Future;
 use std::io::{self, IsTerminal, Read, Write};

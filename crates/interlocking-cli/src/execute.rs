@@ -192,11 +192,6 @@ async fn report<G: Graph>(
         let error = CommandError::new(format!("{error}; not every event was written"));
         error.at(path.display().to_string()).with_exit(Exit::Output).tell(&console, common.json);
     }
-    if let (Some(path), Some(record), Err(_)) = (events, record, &report)
-        && let Err(error) = record.abandon()
-    {
-        CommandError::from(error).at(path.display().to_string()).tell(&console, common.json);
-    }
     let report =
         report.map_err(if invocation.binds_roles { CommandError::of_roles } else { CommandError::of_start })?;
     Ok((report, has_all_events))

@@ -73,6 +73,7 @@ mod other_programs;
 mod budgets;
 mod ancestor;
 mod execute;
+mod reserved_file;
 mod event_file;
 mod progress;
 mod interrupt;

@@ -6,8 +6,9 @@
 //! nothing above.
 
 use crate::console::{REDRAW, lock};
-use crate::text::{seconds, written_out};
+use crate::text::seconds;
 use console::{Term, truncate_str};
+use interlocking_document::written_out;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 

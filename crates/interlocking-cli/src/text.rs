@@ -1,5 +1,6 @@
 //! Texts for people: times, counts, and text of agents and tools with control characters made harmless.
 
+use interlocking_document::steers_a_terminal;
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -15,31 +16,6 @@ pub fn quoted(text: &str) -> String {
 /// The text with each character that could control a terminal or reorder text replaced by U+FFFD.
 pub fn sanitized(text: &str) -> String {
     text.chars().map(|c| if steers_a_terminal(c) { '\u{fffd}' } else { c }).collect()
-}
-
-/// The text with each such character escaped, as `\u001b`: a [`Console`](crate::Console) does this with everything that it
-/// prints. Text stays readable, and JSON keeps its meaning, as such characters occur only inside its strings.
-pub(crate) fn written_out(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(steers_a_terminal) {
-        return Cow::Borrowed(text);
-    }
-    let mut written = String::with_capacity(text.len() + 16);
-    for character in text.chars() {
-        if steers_a_terminal(character) {
-            written.push_str(&format!("\\u{:04x}", u32::from(character)));
-        } else {
-            written.push(character);
-        }
-    }
-    Cow::Owned(written)
-}
-
-/// Whether a character controls a terminal, or changes the order in which the terminal shows text.
-fn steers_a_terminal(character: char) -> bool {
-    let is_layout = matches!(character, '\n' | '\t');
-    let is_direction =
-        matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    (character.is_control() && !is_layout) || is_direction
 }
 
 /// A text as one word of a shell's command line, quoted if necessary.
@@ -80,6 +56,7 @@ pub(crate) fn count(number: u64, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use interlocking_document::written_out;
 
     #[test]
     fn a_word_of_a_shell_is_quoted_where_it_need_be() {

@@ -13,8 +13,8 @@ use clap::Args;
 use interlocking_core::run_id::RunId;
 #[cfg(feature = "repository")]
 use interlocking_runtime::CancelToken;
-use interlocking_runtime::journal::Journal;
 use interlocking_runtime::journal::fork::{self, ForkPoint};
+use interlocking_runtime::journal::{Entry, Journal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     at: Option<u64>,
 
     /// Before a visit of a node: it is made once more [default visit: the first]
-    #[arg(long, value_name = "NODE[.VISIT]", group = "point")]
+    #[arg(long, value_name = "NODE[.VISIT]", group = "point", value_parser = visit_of_node)]
     before: Option<Named>,
 
     /// The new run's name [default: RUN-fork, RUN-fork-2, …]
@@ -41,7 +41,12 @@ pub(crate) struct Arguments {
     common: CommonArguments,
 }
 
-pub(crate) async fn fork(arguments: Arguments, name: &'static str, console: &Console) -> Result<Exit, CommandError> {
+/// Forks a run. `graph` is the one that the program `name` executes.
+pub(crate) async fn fork(
+    arguments: Arguments,
+    (name, graph): (&'static str, &str),
+    console: &Console,
+) -> Result<Exit, CommandError> {
     let Arguments { of, at, before, run_id, common } = arguments;
     let journal = Arc::new(common.journal.open()?);
     let point = match (at, before) {
@@ -64,15 +69,30 @@ pub(crate) async fn fork(arguments: Arguments, name: &'static str, console: &Con
         }
     };
     let forked = fork::fork(&*journal, &of, &point, &new).await.map_err(CommandError::of_fork)?;
-    let stored = store_facts(name, &new, journal, directory, (console, common.json)).await;
+    let stored = store_facts(name, &new, journal.clone(), directory, (console, common.json)).await;
     common.print(console, &forked, || format!("{new}\n"))?;
     stored?;
     if !common.json {
-        let resume = format!("{name} resume {new}{}", common.journal.words());
         let records = count(forked.records, "record");
-        console.line(Style::Good, &format!("{new} has the first {records} of {of}; `{resume}` goes on from there"));
+        let next = match journal.load(&new).await.map_err(CommandError::of_journal)?.first().map(|first| &first.entry) {
+            // A fork of a child run, as a rule.
+            Some(Entry::Started { table, .. }) if table.graph != graph => {
+                format!("only a program whose graph is `{}` can resume it", table.graph)
+            }
+            _ => format!("`{name} resume {new}{}` goes on from there", common.journal.words()),
+        };
+        console.line(Style::Good, &format!("{new} has the first {records} of {of}; {next}"));
     }
     Ok(Exit::Done)
+}
+
+/// A run is forked before a visit, with all its attempts.
+fn visit_of_node(text: &str) -> Result<Named, String> {
+    let named: Named = text.parse()?;
+    match named.attempt {
+        Some(_) => Err(format!("{text:?} names a single attempt: write NODE or NODE.VISIT")),
+        None => Ok(named),
+    }
 }
 
 /// Fails if a run of that name, which was removed, has left the facts of its repository: they are not the fork's.

@@ -4,7 +4,7 @@ use crate::arguments::CommonArguments;
 use crate::console::Console;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::text::moment;
+use crate::text::{moment, quoted};
 use clap::Args;
 use interlocking_runtime::journal::account::{RunState, account};
 use interlocking_runtime::journal::{Journal, JournalError, Origin, RunSummary};
@@ -109,7 +109,7 @@ pub(crate) fn origin_words(origin: &Origin) -> String {
         Origin::Child { parent, node, visit, attempt, key, number } => {
             let number = if *number > 1 { format!(" (number {number})") } else { String::new() };
             let attempt = if *attempt > 1 { format!(".{attempt}") } else { String::new() };
-            format!("child {key}{number} of {parent} at {node}.{visit}{attempt}")
+            format!("child {}{number} of {parent} at {node}.{visit}{attempt}", quoted(key))
         }
         Origin::Fork { of, records } => format!("fork of {of} after {}", crate::text::count(*records, "record")),
         _ => "from elsewhere".to_owned(),

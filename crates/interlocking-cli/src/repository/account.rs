@@ -1,6 +1,6 @@
 //! The account of a run over a repository: as JSON for the next program, and as lines for people.
 
-use super::directories::{ResultFile, write_whole};
+use super::directories::write_whole;
 use super::end::worktrees_left;
 use super::run::{Remembered, RepositoryRun};
 use crate::console::Style;
@@ -181,7 +181,7 @@ impl<M: Remembered> RepositoryRun<M> {
         let mut ending = Ending::with_result(exit, account)?;
         let text = format!("{}\n", ending.result.as_deref().unwrap_or_default());
         let kept = (is_over && self.keeps()).then(|| directory.join("result.json"));
-        let files = self.result.iter().map(ResultFile::to_path).chain(kept);
+        let files = self.result.iter().map(|file| file.path().to_owned()).chain(kept);
         let written = files.map(|path| {
             let written = write_whole(&path, &text);
             written.map_err(|error| CommandError::from(error).at(path.display().to_string()))

@@ -3,6 +3,7 @@
 use super::marker;
 use super::options::{Location, absolute, unusable};
 use crate::error::CommandError;
+use crate::reserved_file::ReservedFile;
 use interlocking_core::run_id::RunId;
 use interlocking_sqlite::private;
 use interlocking_worktree::Repository;
@@ -86,33 +87,11 @@ fn refuse_inside(work: &Path, repository: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The file to which the result is also written. If this process has created the file and it is still empty, it is removed when
-/// this value is dropped: the run was refused, or did not start.
-pub(crate) struct ResultFile {
-    path: PathBuf,
-    /// Whether this process has created the file.
-    is_new: bool,
-}
-
-impl ResultFile {
-    /// Opens the file before the run starts, so that a file that cannot be written is reported at once: creates it if it does not
-    /// exist, and keeps its contents until the result is written. `None` if no path is given or known.
-    pub(crate) fn open(given: Option<&Path>, known: Option<PathBuf>) -> Result<Option<Self>, CommandError> {
-        let Some(path) = given.map(|given| absolute(given, "--result")).transpose()?.or(known) else { return Ok(None) };
-        let open = |options: &mut fs::OpenOptions| options.append(true).open(&path);
-        let opened = match open(private::file_options().create_new(true)) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                open(private::file_options().create(true)).map(|_| false)
-            }
-            made => made.map(|_| true),
-        };
-        let is_new = opened.map_err(|reason| unusable(&path, &reason))?;
-        Ok(Some(Self { path, is_new }))
-    }
-
-    pub(crate) fn to_path(&self) -> PathBuf {
-        self.path.clone()
-    }
+/// The file to which the result is also written, opened before the run starts. `None` if no path is given or known.
+pub(crate) fn result_file(given: Option<&Path>, known: Option<PathBuf>) -> Result<Option<ReservedFile>, CommandError> {
+    let Some(path) = given.map(|given| absolute(given, "--result")).transpose()?.or(known) else { return Ok(None) };
+    let opened = ReservedFile::open(path.clone()).map_err(|reason| unusable(&path, &reason))?;
+    Ok(Some(opened.0))
 }
 
 /// Writes a file that only its owner can access. A regular file is replaced as a whole, so that a reader finds the old contents or
@@ -130,16 +109,6 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     beside.write_all(text.as_bytes()).and_then(|()| beside.as_file().sync_all())?;
     beside.persist(path)?;
     Ok(())
-}
-
-impl Drop for ResultFile {
-    fn drop(&mut self) {
-        let is_empty = |metadata: fs::Metadata| metadata.is_file() && metadata.len() == 0;
-        if self.is_new && fs::symlink_metadata(&self.path).is_ok_and(is_empty) {
-            // An empty file that stays does no harm.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! A run over a repository in this process, from its options until it is ready to start.
 
-use super::directories::{Directories, ResultFile};
+use super::directories::{Directories, result_file};
 use super::facts::{Facts, file};
 use super::marker;
 use super::options::{Location, RepositoryOptions, current_directory};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::reserved_file::ReservedFile;
 use crate::start::Start;
 use interlocking_core::graph::Graph;
 use interlocking_runtime::Run;
@@ -26,7 +27,7 @@ pub struct RepositoryRun<M: Remembered = ()> {
     pub(super) start: Start,
     pub(super) facts: Facts<M>,
     /// The file to which this process also writes the result.
-    pub(super) result: Option<ResultFile>,
+    pub(super) result: Option<ReservedFile>,
     /// The path of the script as the user gave it.
     pub(super) named_script: Option<PathBuf>,
     /// The state of the run before this process changed anything.
@@ -98,7 +99,7 @@ impl<M: Remembered> RepositoryRun<M> {
         refuse_taken(&start).await?;
         let claim = start.journal.claim(&start.run).await.map_err(CommandError::of_journal)?;
         refuse_taken(&start).await?;
-        let result = ResultFile::open(options.result.as_deref(), None)?;
+        let result = result_file(options.result.as_deref(), None)?;
         let location = location.absolute()?;
         let (branch, base) = match &location.repo {
             Some(repository) => {
@@ -124,7 +125,7 @@ impl<M: Remembered> RepositoryRun<M> {
             land_on,
             agents,
             keep: options.keep,
-            result: result.as_ref().map(ResultFile::to_path),
+            result: result.as_ref().map(|file| file.path().to_owned()),
             own,
         };
         let run = Self {
@@ -157,7 +158,7 @@ impl<M: Remembered> RepositoryRun<M> {
         }
         facts.keep |= options.keep;
         facts.land_on = options.landing_branch()?.or(facts.land_on);
-        let result = ResultFile::open(options.result.as_deref(), facts.result.take())?;
+        let result = result_file(options.result.as_deref(), facts.result.take())?;
         let records = start.journal.load(&start.run).await.map_err(CommandError::of_journal)?.len();
         let made = if facts.is_there {
             // The work itself is in the repository.
@@ -166,7 +167,7 @@ impl<M: Remembered> RepositoryRun<M> {
         } else {
             Some(facts.make_directories(start.program, &start.run)?)
         };
-        facts.result = result.as_ref().map(ResultFile::to_path);
+        facts.result = result.as_ref().map(|file| file.path().to_owned());
         let has_sessions = known.is_some() && file(&start).directory().exists();
         let before = Before { known: known.map(Box::new), records, has_sessions };
         let (named_script, claim, left_alone) = (options.script.clone(), Some(claim), None);

@@ -67,6 +67,13 @@ async fn child_runs_are_shown_answered_and_removed_with_their_parent() {
     let all = call(&["list", "--json", "--all"]).await.json();
     assert_eq!(all.as_array().unwrap().iter().filter(|run| run["state"] == "waiting").count(), 3);
 
+    let forked = call(&["fork", "e1-df9154e97ad81b3b", "--run-id", "alone"]).await;
+    let told =
+        "alone has the first 4 records of e1-df9154e97ad81b3b; only a program whose graph is `Review` can resume it\n";
+    assert_eq!((forked.exit, forked.stderr.as_str()), (0, told));
+    assert_eq!(call(&["cancel", "alone"]).await.exit, 0);
+    assert_eq!(call(&["prune", "--keep-last", "0"]).await.exit, 0);
+
     let which = call(&["answer", "e1", r#"{"approved": true}"#]).await;
     let page = which.page();
     assert!(which.exit == 2 && page.contains("run `e1` asks more than one question: read.1.1 of e1-"), "{page}");

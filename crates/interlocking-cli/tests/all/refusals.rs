@@ -177,6 +177,20 @@ async fn a_run_whose_records_cannot_be_read_is_listed_as_stopped() {
     assert_eq!(error["error"]["where"], "run `r2`");
 }
 
+#[tokio::test]
+async fn a_run_whose_origin_cannot_be_read_is_listed_without_it() {
+    let review = Program::new();
+    for run in ["r1", "r2"] {
+        review.waiting(run).await;
+    }
+    let connection = rusqlite::Connection::open(review.place.path().join("journal/journal.db")).unwrap();
+    connection.execute("UPDATE run SET origin='{}' WHERE name='r2'", []).unwrap();
+    drop(connection);
+    let listed = review.call(&["list", "--json"]).await;
+    let runs: Vec<_> = listed.json().as_array().unwrap().iter().map(|row| row["run"].clone()).collect();
+    assert_eq!((listed.exit, runs), (0, vec!["r1".into(), "r2".into()]), "{listed:?}");
+}
+
 /// The message for a program's own refusal includes its causes.
 #[tokio::test]
 async fn what_the_program_refuses_is_told_with_its_causes() {

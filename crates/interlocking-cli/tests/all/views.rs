@@ -3,6 +3,8 @@
 use crate::review::Review;
 use crate::support::Program;
 use expect_test::expect;
+use interlocking::runtime::Journal;
+use interlocking::runtime::journal::{Entry, Origin};
 use serde_json::{Value, json};
 
 held!(Review);
@@ -168,6 +170,28 @@ async fn runs_are_listed_and_shown() {
     .assert_eq(&format!("{shown:#}\n"));
 }
 
+/// An agent's text can be a child's key.
+#[tokio::test]
+async fn a_childs_key_stays_within_its_line() {
+    let review = Program::new();
+    review.waiting("r1").await;
+    let journal = interlocking_sqlite::SqliteJournal::open(review.place.path().join("journal")).unwrap();
+    let mut record = journal.load(&"r1".parse().unwrap()).await.unwrap().remove(0);
+    record.run = "r1-child".parse().unwrap();
+    let Entry::Started { input, origin, .. } = &mut record.entry else { panic!("{record:?}") };
+    *input = "\"tides\"".into();
+    let key = format!("a\nforged  X{}", "x".repeat(1_000));
+    let (parent, node) = ("r1".parse().unwrap(), "draft".to_owned());
+    *origin = Some(Origin::Child { parent, node, visit: 1, attempt: 1, key, number: 1 });
+    journal.append(record).await.unwrap();
+    drop(journal);
+    for words in [&["list", "--all"][..], &["show", "r1-child"]] {
+        let page = review.call(words).await.page();
+        assert!(page.contains("child a of r1 at draft.1"), "{page}");
+        assert!(!page.contains("forged") && page.lines().all(|line| line.len() < 300), "{page}");
+    }
+}
+
 #[tokio::test]
 async fn a_run_is_forked_from_any_point() {
     let review = Program::new();
@@ -182,6 +206,7 @@ async fn a_run_is_forked_from_any_point() {
         &["fork", "r1", "--at", "1", "--run-id", "anew"],
         &["fork", "r1", "--at", "99"],
         &["fork", "r1", "--before", "publish"],
+        &["fork", "r1", "--before", "read.1.2"],
         &["fork", "r1", "--run-id", "anew"],
         &["fork", "none"],
     ] {
@@ -207,6 +232,10 @@ async fn a_run_is_forked_from_any_point() {
         ! error: run `r1` cannot be forked after 99 records: give 1 to 10
         exit 2
         ! error: run `r1` has no record of visit 1 of node `publish`: look at its history for what it has
+        exit 2
+        ! error: invalid value 'read.1.2' for '--before <NODE[.VISIT]>': "read.1.2" names a single attempt: write NODE or NODE.VISIT
+        !
+        ! For more information, try '--help'.
         exit 2
         ! error: there is a run `anew` already: choose another name for the fork
         exit 2
