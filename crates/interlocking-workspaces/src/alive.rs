@@ -2,11 +2,15 @@
 //! operating system locks until the process ends or releases it. The executor of a run has a shared lock, and whoever
 //! looks at what is left of a run has it alone.
 
+use crate::error::GitWorkspacesError;
+use crate::git_run::GitRun;
+use crate::named_branches::unusable;
 use interlocking_sandbox::regular_file::{self, Links};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -79,6 +83,20 @@ fn is_at(file: &File, path: &Path) -> bool {
     let number = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     let (open, there) = (file.metadata().map(number), fs::symlink_metadata(path).map(number));
     matches!((open, there), (Ok(open), Ok(there)) if open == there)
+}
+
+impl GitRun {
+    /// Locks the run's file, which shows other processes that this one has the run's workspaces. Git work.
+    pub(crate) fn mark_active(&self) -> Result<(), GitWorkspacesError> {
+        let mut alive = self.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner);
+        if alive.is_some() {
+            return Ok(());
+        }
+        let directory = self.tree_directory();
+        let locked = Alive::shared(&directory).map_err(|error| unusable(directory.join(ALIVE), &error))?;
+        *alive = Some(locked.ok_or_else(|| GitWorkspacesError::LookedAt { run: self.0.names.root.clone() })?);
+        Ok(())
+    }
 }
 
 impl Drop for Alive {

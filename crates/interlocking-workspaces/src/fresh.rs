@@ -3,14 +3,18 @@
 //! **Invariant:** a checkout has the files of one commit and no others, and is in a directory that is never given to an
 //! agent. Each of its objects was hashed again when it was copied.
 
+use crate::blocking::spawn_blocking;
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use interlocking_worktree::{BranchName, CommitId, RepositoryPath, Worktree, WrittenFiles, delete_directory};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::runtime::Handle;
 
-/// The files of a commit, in a directory that is never given to an agent. They are deleted when this is dropped. If
+/// The files of a commit, in a directory that is never given to an agent. When this is dropped, they are no longer at
+/// that place, and a thread that may block deletes them: the run does not end before. If
 /// [worktrees are reused](crate::GitWorkspaces::with_worktrees_reused), they stay for the next checkout, which reuses
 /// the files that have not been changed.
 ///
@@ -34,6 +38,8 @@ struct Numbers {
     taken: BTreeSet<u32>,
     /// The numbers that are free, and whose files are still there.
     left: BTreeMap<u32, WrittenFiles>,
+    /// How many checkouts have been moved away to be deleted.
+    moved_away: u64,
 }
 
 impl Checkouts {
@@ -43,7 +49,7 @@ impl Checkouts {
 
     /// Takes the smallest free number, and the record of the files that are left there.
     fn take(&self) -> (u32, Option<WrittenFiles>) {
-        let Numbers { taken, left } = &mut *self.lock();
+        let Numbers { taken, left, .. } = &mut *self.lock();
         let free = (1..).find(|number| !taken.contains(number)).unwrap_or_default();
         taken.insert(free);
         (free, left.remove(&free))
@@ -85,8 +91,7 @@ impl Drop for FreshCheckout {
         let closed = self.run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
         let left = self.written.take();
         if !*closed && left.is_none() {
-            // If this fails, the next checkout with the same number fails and reports it.
-            let _ = delete_directory(self.path());
+            self.run.discard_checkout(self.path());
         }
         self.run.0.tree.checkouts.give_back(self.number, left);
     }
@@ -107,6 +112,34 @@ impl GitRun {
                 Err(error)
             }
         }
+    }
+
+    /// Deletes a checkout, without making a task of a runtime wait for that: a build may have left many files.
+    fn discard_checkout(&self, place: &Path) {
+        match Handle::try_current().is_ok().then(|| self.move_away(place)).flatten() {
+            Some(moved) => {
+                let run = self.clone();
+                drop(spawn_blocking(move || {
+                    // Held to the end of the work, so that the end of the run waits for it.
+                    let closed = run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
+                    if !*closed {
+                        // What stays is deleted at the end of the root run.
+                        let _ = delete_directory(&moved);
+                    }
+                }));
+            }
+            // If this fails, the next checkout with the same number fails and reports it.
+            None => drop(delete_directory(place)),
+        }
+    }
+
+    /// Moves a checkout away from its place, which the next one can have at once. `None` if that is not possible, as on
+    /// Windows while a program has a file of it open.
+    fn move_away(&self, place: &Path) -> Option<PathBuf> {
+        let mut numbers = self.0.tree.checkouts.lock();
+        numbers.moved_away += 1;
+        let moved = place.with_file_name(format!(".deleted-{}", numbers.moved_away));
+        fs::rename(place, &moved).ok().map(|()| moved)
     }
 
     fn make_checkout(

@@ -8,9 +8,9 @@ use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunScope;
 use interlocking_runtime::{WorkspaceError, Workspaces};
 use interlocking_sandbox::Sandbox;
-use interlocking_worktree::{BranchName, CommitId, Keep, Repository, RepositoryPath, Setup, Signature};
+use interlocking_worktree::{BranchName, CommitId, Keep, Repository, RepositoryPath, Setup, Signature, WorktreeEntry};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -246,6 +246,44 @@ impl GitWorkspaces {
         let run = self.0.active_runs.get(run).ok_or(GitWorkspacesError::RunEnded)?;
         let target = run.landing_branch().await?;
         run.land(target, Some(from), commit).await
+    }
+
+    /// The directory below which the worktrees of a run lie, according to git's list, wherever the program of the run
+    /// has put them; none if the run has no worktree left on a branch of its own name. With [this
+    /// directory](Self::with_directory), everything that is [left of the run](Self::leftover_of) is found. This is
+    /// synchronous, like the operations of a [`Repository`](interlocking_worktree::Repository).
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where git's list cannot be read.
+    pub fn directory_of(&self, run: &RunId) -> Result<Option<PathBuf>, GitWorkspacesError> {
+        let prefix = GitRun::of_name(self.0.clone(), run.clone()).tree_prefix();
+        let is_of_run = |entry: &WorktreeEntry| {
+            let branch = entry.branch.as_ref();
+            branch.is_some_and(|branch| branch.as_str().starts_with(&prefix))
+        };
+        let found = self.0.repository.worktrees()?.into_iter().filter(is_of_run).find_map(|entry| {
+            // The worktree is in the run's directory, or in a child's directory there. Others may be called like it.
+            let own = entry.path.ancestors().skip(1).take(2).find(|path| path.ends_with(run.as_str()))?;
+            own.parent().map(Path::to_owned)
+        });
+        Ok(found)
+    }
+
+    /// Refuses a name of a run if there are branches of that name: for a check before anything is made for a new run.
+    /// This is synchronous, like the operations of a [`Repository`](interlocking_worktree::Repository).
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::RunTaken`].
+    pub fn ensure_name_is_free(&self, run: &RunId) -> Result<(), GitWorkspacesError> {
+        GitRun::of_name(self.0.clone(), run.clone()).ensure_name_is_free()
+    }
+
+    /// The directory of the [fresh checkouts](crate::GitContext::fresh_checkout) of a run and its children, for callers
+    /// that confine builds to it.
+    pub fn checkouts_of(&self, run: &RunId) -> PathBuf {
+        GitRun::of_name(self.0.clone(), run.clone()).checkouts_directory()
     }
 
     fn settings(&mut self) -> &mut Settings {

@@ -12,7 +12,7 @@ use interlocking_sandbox::regular_file::{self, Links};
 use interlocking_worktree::{BranchName, CommitId, WorktreeEntry};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::PoisonError;
 
 /// A run whose workspaces no process has, and what is left of it. While this value exists, no other caller finds the
@@ -53,9 +53,7 @@ impl GitWorkspaces {
         });
         looking.await.unwrap_or(Err(GitWorkspacesError::RunEnded))
     }
-}
 
-impl GitWorkspaces {
     /// What is left of a run, including its branches if its directory was deleted by another program; none if nothing
     /// is left, or a process is working on the run.
     ///
@@ -86,44 +84,6 @@ impl GitWorkspaces {
             Some(left) => left.remove().await,
             None => Ok(()),
         }
-    }
-
-    /// The directory below which the worktrees of a run lie, according to git's list, wherever the program of the run
-    /// has put them; none if the run has no worktree left on a branch of its own name. With [this
-    /// directory](Self::with_directory), everything that is [left of the run](Self::leftover_of) is found. This is
-    /// synchronous, like the operations of a [`Repository`](interlocking_worktree::Repository).
-    ///
-    /// # Errors
-    ///
-    /// [`GitWorkspacesError`] where git's list cannot be read.
-    pub fn directory_of(&self, run: &RunId) -> Result<Option<PathBuf>, GitWorkspacesError> {
-        let prefix = GitRun::of_name(self.0.clone(), run.clone()).tree_prefix();
-        let is_of_run = |entry: &WorktreeEntry| {
-            let branch = entry.branch.as_ref();
-            branch.is_some_and(|branch| branch.as_str().starts_with(&prefix))
-        };
-        let found = self.0.repository.worktrees()?.into_iter().filter(is_of_run).find_map(|entry| {
-            // The worktree is in the run's directory, or in a child's directory there. Others may be called like it.
-            let own = entry.path.ancestors().skip(1).take(2).find(|path| path.ends_with(run.as_str()))?;
-            own.parent().map(Path::to_owned)
-        });
-        Ok(found)
-    }
-
-    /// Refuses a name of a run if there are branches of that name: for a check before anything is made for a new run.
-    /// This is synchronous, like the operations of a [`Repository`](interlocking_worktree::Repository).
-    ///
-    /// # Errors
-    ///
-    /// [`GitWorkspacesError::RunTaken`].
-    pub fn ensure_name_is_free(&self, run: &RunId) -> Result<(), GitWorkspacesError> {
-        GitRun::of_name(self.0.clone(), run.clone()).ensure_name_is_free()
-    }
-
-    /// The directory of the [fresh checkouts](crate::GitContext::fresh_checkout) of a run and its children, for callers
-    /// that confine builds to it.
-    pub fn checkouts_of(&self, run: &RunId) -> PathBuf {
-        GitRun::of_name(self.0.clone(), run.clone()).checkouts_directory()
     }
 }
 
@@ -182,20 +142,6 @@ impl LeftoverRun {
     pub async fn remove(self) -> Result<(), GitWorkspacesError> {
         let removing = spawn_blocking(move || self.run.remove(RunEnd::Cancelled));
         removing.await.unwrap_or(Err(GitWorkspacesError::RunEnded))
-    }
-}
-
-impl GitRun {
-    /// Locks the run's file, which shows other processes that this one has the run's workspaces. Git work.
-    pub(crate) fn mark_active(&self) -> Result<(), GitWorkspacesError> {
-        let mut alive = self.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner);
-        if alive.is_some() {
-            return Ok(());
-        }
-        let directory = self.tree_directory();
-        let locked = Alive::shared(&directory).map_err(|error| unusable(directory.join(ALIVE), &error))?;
-        *alive = Some(locked.ok_or_else(|| GitWorkspacesError::LookedAt { run: self.0.names.root.clone() })?);
-        Ok(())
     }
 }
 

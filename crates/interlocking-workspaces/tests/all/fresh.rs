@@ -77,11 +77,25 @@ async fn examined(worktree: &mut Checkout<'_>, project: &Project) -> Result<Comm
     Ok(commit)
 }
 
-struct Plain(Arc<Project>, bool);
+/// What the first node does.
+#[derive(Clone, Copy, PartialEq)]
+enum First {
+    Examines,
+    /// Forges an object before it checks a commit out.
+    Forges,
+    /// Drops a checkout while no thread is free to delete it.
+    Drops,
+}
+
+struct Plain(Arc<Project>, First);
 impl LogicHandler<trial::plain> for Plain {
     async fn run(&self, (): (), cx: &mut Cx<'_, trial::plain>) -> Route<trial::plain> {
+        if self.1 == First::Drops {
+            drop_while_no_thread_is_free(cx.fresh_checkout(self.0.begin).await?).await?;
+            return Err("dropped".into());
+        }
         let first = examined(&mut cx.worktree().await?, &self.0).await?;
-        if self.1 {
+        if self.1 == First::Forges {
             forge(&self.0);
             return Err(cx.fresh_checkout(first).await.unwrap_err().into());
         }
@@ -94,6 +108,21 @@ impl LogicHandler<trial::plain> for Plain {
         assert_eq!(files_of(checked_out.path()), [".gitignore", "README.md"]);
         goto!(cx, trial::clone, first)
     }
+}
+
+async fn drop_while_no_thread_is_free(checkout: FreshCheckout) -> Result<(), NodeError> {
+    let (place, directory) = (checkout.path().to_owned(), checkout.path().parent().unwrap().to_owned());
+    let (free, is_free) = std::sync::mpsc::channel::<()>();
+    let busy = tokio::task::spawn_blocking(move || is_free.recv().unwrap_err());
+    drop(checkout);
+    assert!(!place.exists(), "the next checkout can have the place");
+    assert_eq!(files_of(&directory).len(), 1, "the files are deleted on another thread");
+    drop(free);
+    busy.await?;
+    while !files_of(&directory).is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    Ok(())
 }
 
 struct Cloned(Arc<Project>);
@@ -142,10 +171,10 @@ impl LogicHandler<trial::look> for Look {
     }
 }
 
-fn trial(project: &Arc<Project>, keep: Keep, is_forged: bool, kept: &Kept) -> Run<Trial> {
+fn trial(project: &Arc<Project>, keep: Keep, first: First, kept: &Kept) -> Run<Trial> {
     let agent = ScriptedAgent::new(Script::parse("script", "[[turn]]\noutput_json = 'true'\n").unwrap());
     let graph = Trial {
-        plain: LogicNode(Plain(project.clone(), is_forged)),
+        plain: LogicNode(Plain(project.clone(), first)),
         clone: LLMNode(Cloned(project.clone())),
         look: LogicNode(Look(keep, kept.clone())),
     };
@@ -160,7 +189,7 @@ async fn what_is_examined_is_what_is_committed() {
         let (project, journal): (_, Arc<dyn Journal>) = (Arc::new(Project::new()), Arc::new(MemoryJournal::new()));
         let kept = Kept::default();
         let checkouts = project.workspaces().checkouts_of(&RunId::DEFAULT);
-        let ended = trial(&project, keep, false, &kept).with_journal(journal).start(()).await.unwrap();
+        let ended = trial(&project, keep, First::Examines, &kept).with_journal(journal).start(()).await.unwrap();
         assert!(matches!(ended.outcome, Outcome::Finished(_)), "{:?}", ended.outcome);
         assert!(!checkouts.exists(), "they are not kept");
         assert_eq!(checkouts.parent().unwrap().exists(), keep == Keep::Always);
@@ -170,12 +199,23 @@ async fn what_is_examined_is_what_is_committed() {
     }
 }
 
+/// A build may leave many files, and other runs go on while they are deleted.
+#[test]
+fn a_dropped_checkout_is_deleted_on_another_thread() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+    let project = Arc::new(Project::new());
+    let ended = trial(&project, Keep::Always, First::Drops, &Kept::default());
+    let Outcome::Failed(failure) = runtime.block_on(ended.start(())).unwrap().outcome else { panic!("it goes on") };
+    assert_eq!(failure.message, "dropped");
+    assert!(!project.workspaces().checkouts_of(&RunId::DEFAULT).exists());
+}
+
 /// A process that can write to the object store can write other contents under an object's id; such contents are not
 /// checked out.
 #[tokio::test]
 async fn an_object_with_other_contents_is_not_checked_out() {
     let project = Arc::new(Project::new());
-    let ended = trial(&project, Keep::Never, true, &Kept::default()).start(()).await.unwrap();
+    let ended = trial(&project, Keep::Never, First::Forges, &Kept::default()).start(()).await.unwrap();
     let Outcome::Failed(failure) = ended.outcome else { panic!("{:?}", ended.outcome) };
     assert!(failure.message.contains("is forged: its contents have the id"), "{failure}");
 }
