@@ -64,7 +64,7 @@ impl Site {
 /// Runs the check of the project that is in a directory.
 ///
 /// The agent could have written any of the code that runs here. So the check gets only the named variables of this process, it is
-/// confined to that directory where the system can enforce that, and its descendants are ended with it, or when its time limit is
+/// confined to that directory as far as the system can enforce that, and its descendants are ended with it, or when its time limit is
 /// reached.
 fn run_check(place: &Path, longest: Duration) -> Result<Result<(), String>, NodeError> {
     // A runtime of its own has a clock of its own: a paused clock of a test could advance while the program runs.
@@ -79,18 +79,22 @@ fn run_check(place: &Path, longest: Duration) -> Result<Result<(), String>, Node
 }
 
 async fn checked(place: &Path) -> Result<Result<(), String>, NodeError> {
-    let sandbox = Sandbox::for_place(place).network(Network::Denied);
-    let missing = sandbox.missing_on(Support::of_this_system());
     let invocation = Invocation {
         arguments: vec!["check.sh".into()],
         directory: Some(place.to_owned()),
-        sandbox: missing.is_empty().then(|| Arc::new(sandbox)),
+        sandbox: Some(Arc::new(sandbox(place, Support::of_this_system()))),
         ..Invocation::new("sh", Environment::empty().inherit("PATH").inherit("LANG"))
     };
     let mut running = invocation.start().await?;
     let said = running.output_tail().await?;
     let ended = running.end().await?;
     Ok(if ended.exit == Some(0) { Ok(()) } else { Err(said) })
+}
+
+/// The sandbox of the check: with as many of its protections as the system can enforce.
+fn sandbox(place: &Path, support: &Support) -> Sandbox {
+    let sandbox = Sandbox::for_place(place).network(Network::Denied);
+    sandbox.missing_on(support).into_iter().fold(sandbox, Sandbox::accept_without)
 }
 
 fn author() -> Result<Signature, interlocking::worktree::SignatureError> {
@@ -100,12 +104,24 @@ fn author() -> Result<Signature, interlocking::worktree::SignatureError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use interlocking::sandbox::Protection;
 
     fn checked(script: &str, longest: Duration) -> (Result<(), String>, tempfile::TempDir) {
         let place = tempfile::tempdir().unwrap();
         let site = Site::create(place.path()).unwrap();
         std::fs::write(site.worktree.path().join("check.sh"), script).unwrap();
         (run_check(site.worktree.path(), longest).unwrap(), place)
+    }
+
+    #[test]
+    fn a_check_has_the_protections_that_the_system_can_enforce() {
+        for enforceable in [&Protection::ALL[..], &Protection::ALL[1..], &[]] {
+            let support = Support::of(enforceable.iter().copied(), "a test");
+            let sandbox = sandbox(Path::new("/place"), &support);
+            assert_eq!(sandbox.missing_on(&support), []);
+            let missing = sandbox.missing_on(&Support::of([], "a test"));
+            assert_eq!(missing, enforceable, "each is still requested");
+        }
     }
 
     /// Cargo sets variables of this process that the check does not name.
