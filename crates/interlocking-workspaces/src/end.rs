@@ -64,6 +64,8 @@ impl GitRun {
         for entry in entries.filter(|entry| entry.file_name() != ALIVE) {
             cleared = cleared.and(self.clear(&entry.path()));
         }
+        // A branch stays as long as git's list has it checked out, also at a place that is gone.
+        cleared = cleared.and(self.remove_worktrees(&directory));
         let deleted = self.delete_branches(end);
         // The notes stay if a branch can still be deleted later, which does not hold for a branch without a commit.
         if matches!(deleted, Ok(()) | Err(GitWorkspacesError::BranchUnreadable { .. })) {

@@ -138,7 +138,7 @@ impl Repository {
         let git = self.git();
         // No worktree may check out the branch in the meantime.
         let _registration = self.lock_registration()?;
-        if let Some((place, _)) = self.checked_out_in(branch)?.into_iter().next() {
+        if let Some(place) = self.place_on(branch)? {
             return Err(ImportError::CheckedOut { branch: branch.clone(), place });
         }
         if expected.is_none()

@@ -30,7 +30,7 @@ use crate::{
     },
     repository::correct_configuration::correct_configuration,
     status::{attributes::Filters, index, snapshot::is_absent},
-    untrusted::{self, Limits, file},
+    untrusted::{self, Limits, file, git_directory::is_of_clone},
     values::git_error::{Doing as _, GitError},
 };
 
@@ -96,10 +96,14 @@ fn recover(git: &gix::Repository, common_directory: &Path, note: &AbandonedNote)
         {
             let linked = open_private(git, git_directory)?;
             if linked.workdir().is_some_and(|found| is_same_directory(found, root)) {
-                if git_directory != common_directory {
+                // The user's own working tree is not checked.
+                if git_directory != common_directory || is_of_clone(&linked) {
                     untrusted::program::check(&linked, root)?;
                 }
-                roll_back(&linked, root, *tree)?;
+                // If the tree has been collected as garbage, it is not known which files were being changed.
+                if linked.has_object(*tree) {
+                    roll_back(&linked, root, *tree)?;
+                }
             }
         }
     }
@@ -115,9 +119,13 @@ fn recover(git: &gix::Repository, common_directory: &Path, note: &AbandonedNote)
 /// Puts the staged index in place if HEAD has moved to `to`. Returns whether it has.
 fn finish_move(git: &gix::Repository, git_directory: &Path, to: ObjectId, ours: &[&PathBuf]) -> Result<bool, GitError> {
     let lock = git_directory.join("index.lock");
+    // The worktree may have been removed since.
+    if !ours.contains(&&lock) {
+        return Ok(false);
+    }
     let linked = open_private(git, git_directory)?;
     let head = linked.head_id().ok().map(gix::Id::detach);
-    if head != Some(to) || !ours.contains(&&lock) {
+    if head != Some(to) {
         return Ok(false);
     }
     let resource = git_directory.join("index");

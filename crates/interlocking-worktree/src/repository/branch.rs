@@ -211,7 +211,8 @@ impl Repository {
         }
     }
 
-    /// Deletes a branch that is still at `expected` and that no worktree has checked out.
+    /// Deletes a branch that is still at `expected` and that no worktree has checked out. As for git, a worktree counts
+    /// whose directory is missing: its disk may not be there now.
     pub fn delete_branch(&self, branch: &BranchName, expected: CommitId) -> Result<(), DeleteBranchError> {
         let _registration = self.lock_registration()?;
         self.delete_under_lock(branch, expected)
@@ -219,7 +220,7 @@ impl Repository {
 
     /// [`Repository::delete_branch`] for a caller that holds the registration lock.
     pub(crate) fn delete_under_lock(&self, branch: &BranchName, expected: CommitId) -> Result<(), DeleteBranchError> {
-        if let Some((place, _)) = self.checked_out_in(branch)?.into_iter().next() {
+        if let Some(place) = self.place_on(branch)? {
             return Err(DeleteBranchError::CheckedOut { branch: branch.clone(), place });
         }
         references::delete(&self.git(), &branch.full_name(), expected.git()).map_err(|error| match error {
@@ -288,7 +289,7 @@ impl Repository {
         Ok(named)
     }
 
-    /// The working trees that have the branch checked out. The caller holds the registration lock.
+    /// The working trees with files that have the branch checked out. The caller holds the registration lock.
     pub(crate) fn checked_out_in(&self, branch: &BranchName) -> Result<Vec<(PathBuf, gix::Repository)>, GitError> {
         let doing = || format!("looking for worktrees on {branch}");
         git_directory::check_list(self.common_directory(), self.limits())?;

@@ -7,7 +7,10 @@ use std::{
     process::Command,
 };
 
-use interlocking_worktree::{ChangeKind, CommitError, CommitId, Force, Worktree, WorktreeError};
+use interlocking_worktree::{
+    ChangeKind, CommitError, CommitId, Configuration, Force, OpenCloneError, Refused, Repository, Worktree,
+    WorktreeError,
+};
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, run, write};
 
@@ -241,4 +244,31 @@ fn a_forged_note_reaches_nothing_outside() {
     assert_eq!(files_of([project.as_path(), outside.as_path()]), before);
     place.repository.remove_clone(&clone, Force::DiscardChanges).unwrap().delete().unwrap();
     assert_eq!(files_of([project.as_path(), outside.as_path()]), before);
+}
+
+/// A note of a clone has its files written anew, by a filter of the project that would be the agent's program.
+#[test]
+fn a_forged_note_runs_no_program_of_an_agent() {
+    let (place, clone, _) = with_clone();
+    let (root, ran) = (clone.path(), place.path().join("ran"));
+    write(&root.join("run.sh"), format!("#!/bin/sh\ntouch {}\ncat\n", ran.display()));
+    std::fs::set_permissions(root.join("run.sh"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write(&root.join(".gitattributes"), "* filter=x\n");
+    git_in(root, &["add", ".gitattributes"]);
+    std::fs::remove_file(root.join("a.txt")).unwrap();
+    let (git, lock) = (root.join(".git"), root.join(".git/index.lock"));
+    let empty_tree = git_in(root, &["mktree"]);
+    let notes = git.join("interlocking/notes");
+    std::fs::create_dir_all(&notes).unwrap();
+    write(&lock, "");
+    std::fs::hard_link(&lock, notes.join("1-0-1.held0")).unwrap();
+    let files = format!("files\t{}\t{}\t{}", root.display(), git.display(), empty_tree.trim());
+    write(&notes.join("1-0-1.note"), format!("lock\t{}\t0\n{files}\n", lock.display()));
+
+    place.git(&["config", "filter.x.smudge", "./run.sh"]);
+    let repository = Repository::open_with(place.project(), Configuration::RepositoryOnly).unwrap();
+    let found = repository.open_clone(root, &branch("one"));
+    assert!(!ran.exists() && !root.join("a.txt").exists(), "{found:?}");
+    let Err(OpenCloneError::Worktree(WorktreeError::Git(error))) = found else { panic!("{found:?}") };
+    assert!(matches!(error.reason(), Some(Refused::Program { .. })), "{error}");
 }

@@ -318,6 +318,39 @@ fn at_any_moment_while_main_is_advanced() {
     assert!(verdicts.contains(&(true, false)), "killed amid the change at least once: {verdicts:?}");
 }
 
+/// After a kill, the user removes the worktree by git's own means, or collects as garbage what was to be written.
+#[test]
+fn what_is_gone_since_a_kill_is_in_the_way_of_no_later_operation() {
+    for operation in ["commit", "merge"] {
+        for step in 1.. {
+            let scene = Scene::of(operation);
+            if scene.victim(operation, step).wait_with_output().unwrap().status.success() {
+                assert!(step > 5, "{operation}");
+                break;
+            }
+            scene.place.git(&["worktree", "remove", "--force", "../run/work"]);
+            if let Err(error) = scene.place.repository.recover() {
+                panic!("{operation}, killed at step {step}: {error}");
+            }
+            scene.assert_recovered(&format!("{operation}, killed at step {step}"));
+        }
+    }
+    let scene = Scene::new();
+    let main = scene.place.main();
+    let side = scene.place.repository.branch_head(&branch("side")).unwrap().unwrap();
+    act_until(&scene, || !scene.place.project().join("gone.txt").exists());
+    scene.place.git(&["worktree", "remove", "--force", "../run/side"]);
+    scene.place.git(&["branch", "--quiet", "-D", "side"]);
+    scene.place.git(&["prune", "--expire=now"]);
+    assert!(!run(&scene.place.project(), &["cat-file", "-e", &side.to_string()]).status.success());
+    scene.place.repository.recover().unwrap();
+    assert_eq!((scene.place.main(), locks_and_leftovers(scene.place.path())), (main, Vec::new()));
+    assert!(
+        git_in(&scene.place.project(), &["status", "--porcelain"]).contains("D gone.txt"),
+        "files stay as they are"
+    );
+}
+
 /// A lock without proof of ownership counts as another program's.
 #[test]
 fn a_lock_of_somebody_elses_is_respected() {
@@ -326,7 +359,7 @@ fn a_lock_of_somebody_elses_is_respected() {
     let main = scene.place.main();
     let side = scene.place.repository.branch_head(&branch("side")).unwrap().unwrap();
     // This crate's lock was left, deleted by hand, and another program took its own.
-    let steps = act_until_locked(&scene);
+    let steps = act_until(&scene, || lock.exists());
     assert!(lock.exists(), "killed at step {steps}");
     std::fs::remove_file(&lock).unwrap();
     write(&lock, "theirs");
@@ -340,13 +373,12 @@ fn a_lock_of_somebody_elses_is_respected() {
     scene.assert_recovered("a foreign lock");
 }
 
-/// Kills a fast-forward right after it has locked the index of the main working tree.
-fn act_until_locked(scene: &Scene) -> usize {
-    let lock = scene.place.project().join(".git/index.lock");
+/// Kills a fast-forward of main at the first step at which this is so.
+fn act_until(scene: &Scene, is_so: impl Fn() -> bool) -> usize {
     (1..100)
         .find(|step| {
             scene.victim("forward", *step).wait_with_output().unwrap();
-            lock.exists()
+            is_so()
         })
         .unwrap()
 }

@@ -1,6 +1,11 @@
-use interlocking_worktree::{ChangeKind, DeleteBranchError, Force, Pool, RemoveCloneError, RemoveError, WorktreeError};
+use std::path::Path;
 
-use crate::judge::{Place, branch, commit_with_git, git_in, path, write};
+use interlocking_worktree::{
+    ChangeKind, DeleteBranchError, Force, ImportError, Pool, RemoveCloneError, RemoveError, RenameBranchError,
+    WorktreeError,
+};
+
+use crate::judge::{Place, branch, commit_with_git, git_in, path, run, text, write};
 
 #[test]
 fn a_removed_worktree_leaves_no_trace_but_its_branch() {
@@ -148,9 +153,26 @@ fn a_branch_is_deleted_only_where_it_was_seen_and_nobody_is_on_it() {
     let before = place.snapshot();
     let error = place.repository.delete_branch(&branch("one"), head).unwrap_err();
     let place_of = worktree.path().to_owned();
-    assert_eq!(error, DeleteBranchError::CheckedOut { branch: branch("one"), place: place_of });
+    assert_eq!(error, DeleteBranchError::CheckedOut { branch: branch("one"), place: place_of.clone() });
     let error = place.repository.delete_branch(&branch("main"), place.main()).unwrap_err();
     assert!(matches!(error, DeleteBranchError::CheckedOut { .. }), "{error}");
+    assert_eq!(place.snapshot(), before);
+
+    // Its disk may not be there now.
+    let absent = place.path().join("absent");
+    std::fs::rename(worktree.path(), &absent).unwrap();
+    let on_one = |found: &Path| found == worktree.path();
+    let error = place.repository.delete_branch(&branch("one"), head).unwrap_err();
+    assert!(matches!(&error, DeleteBranchError::CheckedOut { place, .. } if on_one(place)), "{error}");
+    let error = place.repository.rename_branch(&branch("one"), &branch("two"), head).unwrap_err();
+    assert!(matches!(&error, RenameBranchError::Old(DeleteBranchError::CheckedOut { .. })), "{error}");
+    let clone = place.repository.create_clone(place.path().join("clone"), &branch("one"), head).unwrap();
+    let commits = clone.export_since(head).unwrap();
+    let error = place.repository.import(&commits, &branch("one"), Some(head)).unwrap_err();
+    assert!(matches!(&error, ImportError::CheckedOut { place, .. } if on_one(place)), "{error}");
+    let error = run(&place.project(), &["branch", "-D", "one"]);
+    assert!(text(&error.stderr).contains(&place_of.display().to_string()), "git refuses it, too");
+    std::fs::rename(&absent, worktree.path()).unwrap();
     assert_eq!(place.snapshot(), before);
 
     place.repository.remove_worktree(&worktree, Force::No).unwrap().delete().unwrap();
