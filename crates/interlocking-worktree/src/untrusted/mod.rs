@@ -22,7 +22,6 @@ pub(crate) mod file;
 pub(crate) mod git_directory;
 pub(crate) mod include;
 pub(crate) mod index;
-mod interpreter;
 pub(crate) mod known_index;
 mod limits;
 pub(crate) mod path;

@@ -62,17 +62,17 @@ pub enum Refused {
         /// What is wrong with it.
         problem: String,
     },
-    /// A program is named relative to a directory that an agent can write to, or looks for code there, so the agent's
-    /// code would run.
+    /// A command may run code from a directory that an agent can write to: its program is named relative to it, or is
+    /// not one that is known to look for no code there.
     #[error(
-        "{setting} says {command:?}, and {word:?} runs code from the directory of the files, which an agent can write: {remedy}"
+        "{setting} says {command:?}, and {word:?} may run code from the directory of the files, which an agent can write: {remedy}"
     )]
     Program {
         /// Git's setting.
         setting: String,
         /// The whole command.
         command: String,
-        /// The part that names the program, its script or its code.
+        /// The part that is not accepted.
         word: String,
         /// What to write instead.
         remedy: &'static str,

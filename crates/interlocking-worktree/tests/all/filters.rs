@@ -24,7 +24,8 @@ fn line_ends_are_converted_as_git_does() {
 #[test]
 fn a_filter_of_a_new_worktree_runs_in_it() {
     let place = Place::with_files(&[(".gitattributes", "*.where filter=where\n"), ("a.where", "a\n")]);
-    place.git(&["config", "filter.where.smudge", "cat >/dev/null; pwd; git rev-parse --absolute-git-dir"]);
+    let smudge = place.script("where", "cat >/dev/null; pwd; git rev-parse --absolute-git-dir");
+    place.git(&["config", "filter.where.smudge", &smudge]);
     place.git(&["worktree", "add", "--quiet", "--detach", "../by-git"]);
     for root in [&place.path().join("by-git"), place.worktree("linked").path()] {
         let own = place.project().join(".git/worktrees").join(root.file_name().unwrap());
@@ -118,7 +119,8 @@ fn a_branch_that_is_left_while_a_commit_is_made_is_no_reason_to_move_another() {
     let place = Place::with_files(&[("a.txt", "a\n"), (".gitattributes", "*.switch filter=switch\n")]);
     let worktree = place.worktree("one");
     place.git(&["branch", "other"]);
-    place.git(&["config", "filter.switch.clean", "git symbolic-ref HEAD refs/heads/other && cat"]);
+    let clean = place.script("switch", "git symbolic-ref HEAD refs/heads/other && cat");
+    place.git(&["config", "filter.switch.clean", &clean]);
     write(&worktree.path().join("new.switch"), "new\n");
     let error = worktree.commit_all(&author(), "new").unwrap_err();
     assert!(error.to_string().contains("it was on refs/heads/one and is on refs/heads/other now"), "{error}");
@@ -132,7 +134,7 @@ fn a_branch_that_is_left_while_a_commit_is_made_is_no_reason_to_move_another() {
 fn a_creation_that_cannot_be_undone_is_undone_by_the_next_operation() {
     let place = Place::with_files(&[("a.broken", "a\n"), (".gitattributes", "*.broken filter=broken\n")]);
     let lock = place.project().join(".git/interlocking/registration.lock");
-    let smudge = format!("rm '{0}' && mkdir '{0}' && false", lock.display());
+    let smudge = place.script("smudge", &format!("rm '{0}' && mkdir '{0}' && false", lock.display()));
     place.git(&["config", "filter.broken.smudge", &smudge]);
     place.git(&["config", "filter.broken.clean", "cat"]);
     place.git(&["config", "filter.broken.required", "true"]);

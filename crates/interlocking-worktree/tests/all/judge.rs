@@ -62,6 +62,15 @@ impl Place {
         git_in(&self.project(), arguments)
     }
 
+    /// Writes a shell script outside of all working trees. Returns the command that runs it.
+    pub(crate) fn script(&self, name: &str, body: &str) -> String {
+        use std::os::unix::fs::PermissionsExt as _;
+        let script = self.path().join(name);
+        write(&script, format!("#!/bin/sh\n{body}\n"));
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+        script.display().to_string()
+    }
+
     pub(crate) fn main(&self) -> CommitId {
         self.repository.resolve("main").unwrap()
     }

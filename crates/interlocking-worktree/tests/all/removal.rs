@@ -173,6 +173,7 @@ fn a_branch_is_deleted_only_where_it_was_seen_and_nobody_is_on_it() {
     let error = run(&place.project(), &["branch", "-D", "one"]);
     assert!(text(&error.stderr).contains(&place_of.display().to_string()), "git refuses it, too");
     std::fs::rename(&absent, worktree.path()).unwrap();
+    std::fs::remove_dir_all(clone.path()).unwrap();
     assert_eq!(place.snapshot(), before);
 
     place.repository.remove_worktree(&worktree, Force::No).unwrap().delete().unwrap();
