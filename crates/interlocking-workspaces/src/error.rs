@@ -6,8 +6,8 @@ use interlocking_runtime::WorkspaceError;
 use interlocking_worktree::{
     ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CopyError, CreateBranchError, CreateCloneError,
     CreateError, DeleteBranchError, ExportError, FastForwardError, FetchError, FileError, GitError, ImportError,
-    MergeError, NameError, ObjectIdError, OpenCloneError, OpenWorktreeError, PoolError, RebaseError, RemoveCloneError,
-    RemoveError, RepositoryPath, ResetError, SetupError, SwitchError, UnlockError, WorktreeError,
+    MergeError, NameError, ObjectIdError, OpenCloneError, OpenWorktreeError, PoolError, RebaseError, RemoveError,
+    RepositoryPath, ResetError, SetupError, SwitchError, UnlockError, WorktreeError,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -233,9 +233,6 @@ pub enum GitWorkspacesError {
     /// A worktree cannot be removed.
     #[error(transparent)]
     Remove(#[from] RemoveError),
-    /// A clone cannot be removed.
-    #[error(transparent)]
-    RemoveClone(#[from] RemoveCloneError),
     /// A worktree does not exist any more.
     #[error(transparent)]
     Open(#[from] OpenWorktreeError),

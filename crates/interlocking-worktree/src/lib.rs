@@ -50,7 +50,7 @@
 //! | open, create, find a repository | [`Repository::open`], [`Repository::init`], [`Repository::discover`] |
 //! | create, list, open, remove worktrees | [`Repository::create_worktree`], [`Repository::create_worktree_on`] an existing branch, [`Repository::create_detached_worktree`], [`Repository::worktrees`], [`Repository::worktrees_in`] a directory, [`Repository::open_worktree`], [`Repository::remove_worktree`] |
 //! | lock, prune and repair entries of git's list of worktrees | [`Repository::lock_worktree`], [`Repository::unlock_worktree`], [`Repository::prune_worktrees`], [`Repository::repair_worktrees`], [`Repository::repair_moved_worktree`] |
-//! | a clone with an object store of its own, and importing its commits | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`], [`Worktree::export_up_to`] and [`Repository::import`] or [`Repository::import_objects`], [`Repository::remove_clone`] |
+//! | a clone with an object store of its own, and importing its commits | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`], [`Worktree::export_up_to`] and [`Repository::import`] or [`Repository::import_objects`]; it is removed by [`delete_directory`] |
 //! | list changes | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`], [`Repository::unified_diff`] |
 //! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; [`Worktree::propose_since`] makes a commit and moves no reference; trailers with [`Message`] |
 //! | read and write a file of a working tree that an agent can write to | [`Worktree::read_file`], [`Worktree::write_file`] |
@@ -156,7 +156,6 @@ pub use checkout::unlock::UnlockError;
 pub use clones::clone::{CreateCloneError, OpenCloneError, WrittenFiles};
 pub use clones::export::{ClonedCommits, ExportError, FetchError};
 pub use clones::import::ImportError;
-pub use clones::remove::RemoveCloneError;
 pub use commits::commit::{CommitError, MessageError};
 pub use commits::message::{Message, TrailerError};
 pub use merges::conflict::{Conflict, ConflictKind, ConflictSide, FileKind, Renamed};

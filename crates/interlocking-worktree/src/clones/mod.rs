@@ -4,6 +4,5 @@ pub(crate) mod clone;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod pack;
-pub(crate) mod remove;
 pub(crate) mod settings;
 pub(crate) mod unfinished;

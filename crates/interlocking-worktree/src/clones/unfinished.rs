@@ -4,8 +4,6 @@
 use std::{
     fs::{File, TryLockError},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use crate::{
@@ -14,6 +12,7 @@ use crate::{
         directory::Directory,
         own_paths,
     },
+    recovery::intent_log::unique_name,
     repository::registration_lock::private_directory,
     untrusted::file::{Kind, create_new, open_with},
     values::git_error::{Doing as _, GitError},
@@ -123,10 +122,7 @@ fn lock(root: &Path) -> std::io::Result<File> {
 }
 
 fn name() -> String {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("{PREFIX}{}-{count}-{}", std::process::id(), now.as_nanos())
+    format!("{PREFIX}{}", unique_name())
 }
 
 #[cfg(test)]

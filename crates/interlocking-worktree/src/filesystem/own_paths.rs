@@ -11,6 +11,11 @@
 
 use std::path::Path;
 
+/// Whether an operation failed because there is nothing at the path.
+pub(crate) fn is_absent(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
 pub(crate) fn rename(from: impl AsRef<Path>, to: impl AsRef<Path>) -> std::io::Result<()> {
     std::fs::rename(from, to)
 }

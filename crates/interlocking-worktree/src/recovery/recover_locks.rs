@@ -20,7 +20,7 @@ use crate::{
     checkout::files::change_files,
     filesystem::{
         directory::{Directory, Kind},
-        own_paths,
+        own_paths::{self, is_absent},
     },
     recovery::{
         abandoned_notes::{AbandonedNote, abandoned_notes},
@@ -29,7 +29,7 @@ use crate::{
         step,
     },
     repository::correct_configuration::correct_configuration,
-    status::{attributes::Filters, index, snapshot::is_absent},
+    status::{attributes::Filters, index},
     untrusted::{self, Limits, file, git_directory::is_of_clone},
     values::git_error::{Doing as _, GitError},
 };
@@ -293,7 +293,7 @@ impl<'git> Forms<'git> {
         let mut form = self.filters.smudge(&blob.data, path).doing(doing)?;
         let mut contents = Vec::new();
         form.read_to_end(&mut contents).doing(doing)?;
-        Ok(Found::File { contents, is_executable: mode == Mode::FILE_EXECUTABLE && cfg!(unix) })
+        Ok(Found::File { contents, is_executable: mode == Mode::FILE_EXECUTABLE })
     }
 }
 

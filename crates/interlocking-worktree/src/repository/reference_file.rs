@@ -122,7 +122,7 @@ impl<'git> ReferenceFile<'git> {
         let base = self.base();
         for file in [base.join("logs").join(&self.name), base.join(&self.name)] {
             match own_paths::remove_file(&file) {
-                Err(error) if !crate::status::snapshot::is_absent(&error) => return Err(error).doing(doing),
+                Err(error) if !own_paths::is_absent(&error) => return Err(error).doing(doing),
                 _ => step::reached("a part of a reference is deleted"),
             }
         }

@@ -138,7 +138,7 @@ pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, 
     let doing = || format!("reading {name}");
     let full = full_name(name)?;
     file::check(&git.common_dir().join("packed-refs"), Kind::PackedReferences(Limits::of(git)))?;
-    let is_plain = cfg!(unix) && git.refs.namespace.is_none() && !git.refs.precompose_unicode;
+    let is_plain = git.refs.namespace.is_none() && !git.refs.precompose_unicode;
     if is_plain && name.starts_with("refs/heads/") {
         let loose = git.common_dir().join(name);
         match file::read(&loose, Kind::Reference) {

@@ -162,7 +162,6 @@ mod tests {
     }
 
     /// A lock on a deleted file does not count as the lock, and no file is left in the end.
-    #[cfg(unix)]
     #[test]
     fn a_lock_that_is_of_no_more_use_goes() {
         let directory = tempfile::tempdir().unwrap();

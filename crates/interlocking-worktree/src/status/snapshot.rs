@@ -202,10 +202,6 @@ fn check_staged(git: &gix::Repository, path: &BStr, staged: &Recorded) -> Result
     }
 }
 
-pub(crate) fn is_absent(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
-}
-
 fn entry_kind(mode: Mode) -> EntryKind {
     match mode {
         Mode::FILE_EXECUTABLE => EntryKind::BlobExecutable,

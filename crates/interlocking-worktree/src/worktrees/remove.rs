@@ -43,8 +43,8 @@ pub enum RemoveError {
         /// The worktree.
         path: PathBuf,
     },
-    /// It is a clone: remove it with [`Repository::remove_clone`].
-    #[error("{} is a clone, not a worktree: remove it with `remove_clone`", path.display())]
+    /// It is a clone: remove it with [`delete_directory`].
+    #[error("{} is a clone, not a worktree: remove it with `delete_directory`", path.display())]
     Clone {
         /// The clone.
         path: PathBuf,
@@ -109,14 +109,6 @@ pub struct Discarded {
 }
 
 impl Discarded {
-    pub(crate) fn of(directory: PathBuf) -> Self {
-        Self { directories: vec![directory], note: None }
-    }
-
-    pub(crate) fn nothing() -> Self {
-        Self { directories: Vec::new(), note: None }
-    }
-
     /// The path of the worktree's files, if they and the entry were moved.
     pub(crate) fn files(&self) -> Option<&Path> {
         self.directories.first().map(PathBuf::as_path).filter(|_| self.directories.len() == 2)

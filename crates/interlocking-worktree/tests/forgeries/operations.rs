@@ -62,7 +62,7 @@ fn bring_home(arena: &Arena, target: Target, repository: &Repository, place: &Wo
 fn take_away(arena: &Arena, target: Target, repository: &Repository, place: &Worktree) -> bool {
     let force = Force::DiscardChanges;
     if target == Target::Clone {
-        return repository.remove_clone(place, force).is_ok_and(|gone| gone.delete().is_ok());
+        return interlocking_worktree::delete_directory(place.path()).is_ok();
     }
     let Ok(pool) = open_pool(repository, &arena.root()) else { return false };
     let is_retired = pool.retire(place, force).is_ok_and(|retired| retired.clean().is_ok());
