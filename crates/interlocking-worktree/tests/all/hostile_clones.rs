@@ -8,8 +8,7 @@ use std::{
 };
 
 use interlocking_worktree::{
-    ChangeKind, CommitError, CommitId, Configuration, OpenCloneError, Refused, Repository, Worktree,
-    WorktreeError,
+    ChangeKind, CommitError, CommitId, Configuration, OpenCloneError, Refused, Repository, Worktree, WorktreeError,
 };
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, run, write};
