@@ -1,14 +1,14 @@
-//! Finds the functions of a file that have changed in more than formatting.
+//! Finds the functions of a file that a rebase has rewritten.
 
 use crate::SourceError;
-use crate::normal::{is_remark, plain_block, plain_expression, text_of};
+use crate::normal::{plain_block, plain_expression, text_of};
 use crate::syntax::read;
 use quote::ToTokens;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Block, Expr, ImplItem, Item, Signature, TraitItem};
+use syn::{Block, Expr, Ident, ImplItem, Item, Signature, TraitItem};
 
 /// What happened to a function between two versions of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,8 +18,6 @@ pub enum CodeChange {
     Added,
     /// The function was removed.
     Removed,
-    /// The signature has changed, or a condition under which the function is compiled.
-    Signature,
     /// The body has changed.
     Body,
 }
@@ -47,38 +45,10 @@ impl fmt::Display for ChangedFunction {
         let what = match self.change {
             CodeChange::Added => "is new",
             CodeChange::Removed => "is gone",
-            CodeChange::Signature => "has another signature",
             CodeChange::Body => "has another body",
         };
         write!(out, "{}:{}:{}: `{}` {what}", self.path, self.line, self.column, self.name)
     }
-}
-
-/// Compares two versions of a file, function by function. Functions of modules, types, traits and tests count, private ones too,
-/// and so do the values of constants and statics and the texts of macros, as they are code as well.
-///
-/// Comments, formatting, documentation, lints and order make no difference, nor does what a formatter adds or removes: trailing
-/// commas, braces around a single value, parentheses. Any other change of a body counts, even if it compiles to the same code.
-///
-/// # Errors
-///
-/// [`SourceError`] if one of the versions is not Rust.
-pub fn changed_functions(path: &str, before: &str, after: &str) -> Result<Vec<ChangedFunction>, SourceError> {
-    let (before, after) = (code_of(path, before)?, code_of(path, after)?);
-    let mut changed = Vec::new();
-    for (name, now) in &after {
-        match before.get(name) {
-            None => changed.push((CodeChange::Added, name, now.place)),
-            Some(then) => {
-                let signature = (then.signatures != now.signatures).then_some(CodeChange::Signature);
-                let body = (then.bodies != now.bodies).then_some(CodeChange::Body);
-                changed.extend(signature.into_iter().chain(body).map(|change| (change, name, now.place)));
-            }
-        }
-    }
-    let gone = before.iter().filter(|(name, _)| !after.contains_key(*name));
-    changed.extend(gone.map(|(name, then)| (CodeChange::Removed, name, then.place)));
-    Ok(located(path, changed))
 }
 
 /// The versions of a file in a rebase.
@@ -100,6 +70,11 @@ pub struct Rebased<'a> {
 /// Finds the functions whose body was rewritten during a rebase. A function is returned unless its body is that of the branch (if
 /// only the branch had changed it), or that of the new base (otherwise), or as the rebase has put it together. So where both have
 /// changed a function, the branch's body does not replace the other's.
+///
+/// Functions of modules, types, traits and tests count, private ones too, and so do the values of constants and statics and the
+/// texts of macros, as they are code as well. Signatures do not count. Comments, formatting, documentation, lints and order make
+/// no difference, nor does what a formatter adds or removes: trailing commas, braces around a single value, parentheses. Any
+/// other change of a body counts, even if it compiles to the same code.
 ///
 /// # Errors
 ///
@@ -147,14 +122,13 @@ fn located(path: &str, mut changed: Vec<(CodeChange, &String, (usize, usize))>) 
 #[derive(Debug, Default)]
 struct Code {
     place: (usize, usize),
-    signatures: Vec<String>,
     bodies: Vec<String>,
 }
 
 fn code_of(path: &str, text: &str) -> Result<BTreeMap<String, Code>, SourceError> {
     read(path, text, |file| {
         let mut reading = Reading { found: BTreeMap::new() };
-        reading.items(&file.items, "", "");
+        reading.items(&file.items, "");
         reading.found
     })
 }
@@ -164,50 +138,30 @@ struct Reading {
 }
 
 impl Reading {
-    fn items(&mut self, items: &[Item], prefix: &str, conditions: &str) {
+    fn items(&mut self, items: &[Item], prefix: &str) {
         for item in items {
             match item {
-                Item::Fn(item) => {
-                    self.function(prefix, &item.sig, Some(&item.block), &conditions_of(conditions, &item.attrs));
-                }
-                Item::Const(item) => {
-                    let signature = format!("{}const: {}", conditions_of(conditions, &item.attrs), shown(&item.ty));
-                    self.value(&format!("{prefix}{}", item.ident), signature, &item.expr, item.ident.span());
-                }
-                Item::Static(item) => {
-                    let signature = format!("{}static: {}", conditions_of(conditions, &item.attrs), shown(&item.ty));
-                    self.value(&format!("{prefix}{}", item.ident), signature, &item.expr, item.ident.span());
-                }
+                Item::Fn(item) => self.function(prefix, &item.sig, Some(&item.block)),
+                Item::Const(item) => self.value(prefix, &item.ident, &item.expr),
+                Item::Static(item) => self.value(prefix, &item.ident, &item.expr),
                 Item::Mod(item) => {
                     if let Some((_, items)) = &item.content {
-                        let inside = conditions_of(conditions, &item.attrs);
-                        self.items(items, &format!("{prefix}{}::", item.ident), &inside);
+                        self.items(items, &format!("{prefix}{}::", item.ident));
                     }
                 }
                 Item::Macro(item) => {
                     let name = item.ident.as_ref().or(item.mac.path.segments.last().map(|last| &last.ident));
                     let name = format!("{prefix}{}!", name.map(ToString::to_string).unwrap_or_default());
-                    let conditions = conditions_of(conditions, &item.attrs);
-                    self.put(name, item.mac.path.span(), conditions, text_of(item.mac.tokens.clone()));
+                    self.put(name, item.mac.path.span(), text_of(item.mac.tokens.clone()));
                 }
                 Item::Trait(item) => {
-                    let (prefix, conditions) =
-                        (format!("{prefix}{}::", item.ident), conditions_of(conditions, &item.attrs));
+                    let prefix = format!("{prefix}{}::", item.ident);
                     for member in &item.items {
                         match member {
-                            TraitItem::Fn(method) => {
-                                let conditions = conditions_of(&conditions, &method.attrs);
-                                self.function(&prefix, &method.sig, method.default.as_ref(), &conditions);
-                            }
+                            TraitItem::Fn(method) => self.function(&prefix, &method.sig, method.default.as_ref()),
                             TraitItem::Const(constant) => {
                                 if let Some((_, value)) = &constant.default {
-                                    let signature = format!("{conditions}const: {}", shown(&constant.ty));
-                                    self.value(
-                                        &format!("{prefix}{}", constant.ident),
-                                        signature,
-                                        value,
-                                        constant.ident.span(),
-                                    );
+                                    self.value(&prefix, &constant.ident, value);
                                 }
                             }
                             _ => {}
@@ -220,66 +174,42 @@ impl Reading {
                         Some((implemented, _)) => format!("{prefix}<{own} as {}>::", shown(implemented)),
                         None => format!("{prefix}{own}::"),
                     };
-                    let conditions = conditions_of(conditions, &item.attrs);
                     for member in &item.items {
                         match member {
-                            ImplItem::Fn(method) => {
-                                let conditions = conditions_of(&conditions, &method.attrs);
-                                self.function(&prefix, &method.sig, Some(&method.block), &conditions);
-                            }
-                            ImplItem::Const(constant) => {
-                                let signature = format!("{conditions}const: {}", shown(&constant.ty));
-                                self.value(
-                                    &format!("{prefix}{}", constant.ident),
-                                    signature,
-                                    &constant.expr,
-                                    constant.ident.span(),
-                                );
-                            }
+                            ImplItem::Fn(method) => self.function(&prefix, &method.sig, Some(&method.block)),
+                            ImplItem::Const(constant) => self.value(&prefix, &constant.ident, &constant.expr),
                             ImplItem::Macro(made) => {
-                                self.put(
-                                    format!("{prefix}{}!", shown(&made.mac.path)),
-                                    made.mac.path.span(),
-                                    conditions.clone(),
-                                    text_of(made.mac.tokens.clone()),
-                                );
+                                let name = format!("{prefix}{}!", shown(&made.mac.path));
+                                self.put(name, made.mac.path.span(), text_of(made.mac.tokens.clone()));
                             }
                             _ => {}
                         }
                     }
                 }
                 Item::Verbatim(tokens) => {
-                    self.put(
-                        format!("{prefix}{{unknown syntax}}"),
-                        tokens.span(),
-                        String::new(),
-                        text_of(tokens.clone()),
-                    );
+                    self.put(format!("{prefix}{{unknown syntax}}"), tokens.span(), text_of(tokens.clone()));
                 }
                 _ => {}
             }
         }
     }
 
-    fn function(&mut self, prefix: &str, signature: &Signature, body: Option<&Block>, conditions: &str) {
+    fn function(&mut self, prefix: &str, signature: &Signature, body: Option<&Block>) {
         let body = body.map_or_else(String::new, |body| shown(&plain_block(body)));
-        let name = format!("{prefix}{}", signature.ident);
-        self.put(name, signature.span(), format!("{conditions}{}", shown(signature)), body);
+        self.put(format!("{prefix}{}", signature.ident), signature.span(), body);
     }
 
-    fn value(&mut self, name: &str, signature: String, value: &Expr, at: proc_macro2::Span) {
-        self.put(name.to_owned(), at, signature, shown(&plain_expression(value)));
+    fn value(&mut self, prefix: &str, name: &Ident, value: &Expr) {
+        self.put(format!("{prefix}{name}"), name.span(), shown(&plain_expression(value)));
     }
 
-    fn put(&mut self, name: String, at: proc_macro2::Span, signature: String, body: String) {
+    fn put(&mut self, name: String, at: proc_macro2::Span, body: String) {
         let start = at.start();
         let code = self.found.entry(name).or_default();
         if code.bodies.is_empty() {
             code.place = (start.line, start.column + 1);
         }
         // Sorted, as their order makes no difference.
-        code.signatures.push(signature);
-        code.signatures.sort();
         code.bodies.push(body);
         code.bodies.sort();
     }
@@ -287,12 +217,6 @@ impl Reading {
 
 fn shown(syntax: &impl ToTokens) -> String {
     text_of(syntax.to_token_stream())
-}
-
-/// The attributes that decide what is compiled, after those of the enclosing item.
-fn conditions_of(around: &str, attributes: &[Attribute]) -> String {
-    let own = attributes.iter().filter(|attribute| !is_remark(attribute)).map(shown);
-    own.fold(around.to_owned(), |all, one| all + &one + " ")
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@
 //! | which functions others can call, and which of them are stubs | [`public_functions`], [`StubMarkers`] |
 //! | every occurrence of a stub's marker | [`stubs_in`] |
 //! | code that can define functions which no list contains | [`hidden_functions`] |
-//! | a crate's public API, and its difference from an earlier version | [`PublicApi`] |
-//! | functions that changed in more than formatting, or that a rebase rewrote | [`changed_functions`], [`rewritten_by_rebase`] |
+//! | a file's public API, and its difference from an earlier version | [`PublicApi`] |
+//! | functions that a rebase rewrote | [`rewritten_by_rebase`] |
 //! | `unsafe`, and crates and paths that a project has denied | [`denied_code`], [`denied_dependencies`] |
 //! | constructs that could falsify a verdict on the code | [`refused_constructs`], [`manifest_changes`], [`build_time`] |
 //! | which functions and types a file has, and which names are called in it | [`symbols()`], [`called_names`] |
@@ -50,7 +50,7 @@ mod symbols;
 mod properties;
 mod mutants;
 
-pub use changes::{ChangedFunction, CodeChange, Rebased, changed_functions, rewritten_by_rebase};
+pub use changes::{ChangedFunction, CodeChange, Rebased, rewritten_by_rebase};
 pub use denied::{Denied, denied_code, denied_dependencies};
 pub use functions::{PublicFunction, public_functions, resolve_name};
 pub use hidden::hidden_functions;

@@ -6,6 +6,7 @@
 
 use crate::RefusedConstruct;
 use std::collections::BTreeSet;
+use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 /// The tables of dependencies of the package's own code and tests.
@@ -111,11 +112,23 @@ fn is_from_a_registry(name: &str, dependency: &Value) -> bool {
 }
 
 fn refused(path: &str, text: &str, key: &str, reason: &str) -> RefusedConstruct {
-    let (section, name) = key.split_once('.').unwrap_or((key, key));
-    let begins = |line: &str, with: &str| line.trim_start().trim_start_matches('[').starts_with(with);
-    let of_name = text.lines().position(|line| begins(line, name));
-    let line = of_name.or_else(|| text.lines().position(|line| begins(line, section))).unwrap_or(0) + 1;
-    RefusedConstruct { path: path.to_owned(), line, column: 1, construct: key.to_owned(), reason: reason.to_owned() }
+    let (line, column) = (line_of(text, key), 1);
+    RefusedConstruct { path: path.to_owned(), line, column, construct: key.to_owned(), reason: reason.to_owned() }
+}
+
+/// The line of a key such as `package.build`; that of its table if the key is not there, and the first if that is not either.
+fn line_of(text: &str, key: &str) -> usize {
+    let (section, name) = key.split_once('.').unwrap_or((key, ""));
+    let table = DeTable::parse(text).ok();
+    let of_section = table.as_ref().and_then(|table| entry(table.get_ref(), section));
+    let of_name = of_section.and_then(|(_, value)| entry(value.as_table()?, name));
+    let offset = of_name.or(of_section).map_or(0, |(offset, _)| offset);
+    text.get(..offset).unwrap_or_default().matches('\n').count() + 1
+}
+
+fn entry<'a>(table: &'a DeTable<'a>, name: &str) -> Option<(usize, &'a DeValue<'a>)> {
+    let (key, value) = table.iter().find(|(key, _)| key.get_ref() == name)?;
+    Some((key.span().start, value.get_ref()))
 }
 
 #[cfg(test)]
@@ -163,6 +176,24 @@ mod tests {
         assert_eq!(manifest_changes("Cargo.toml", Some(BEFORE), &script, &["package.build".to_owned()]), []);
         assert_eq!(changed(&BEFORE.replace("2024", "2015")), ["package.edition"]);
         assert_eq!(manifest_changes("new/Cargo.toml", None, BEFORE, &[]).len(), 2, "name and edition");
+    }
+
+    #[test]
+    fn a_finding_is_in_the_line_of_its_key() {
+        let lines = |now: &str| {
+            let found = manifest_changes("Cargo.toml", Some(BEFORE), now, &[]);
+            found.into_iter().map(|found| (found.construct, found.line)).collect::<Vec<_>>()
+        };
+        let one = |key: &str, line| vec![(key.to_owned(), line)];
+        let named = "serde_json = \"1\"\nserde = { path = \"src\" }\n";
+        assert_eq!(lines(&BEFORE.replace("serde = \"1\"\n", named)), one("dependencies.serde", 7));
+        let quoted = "\"evil\" = { git = \"https://example.org\" }\n";
+        assert_eq!(lines(&format!("{BEFORE}{quoted}")), one("dependencies.evil", 7));
+        let table = "[dependencies.evil]\npath = \"src\"\n";
+        assert_eq!(lines(&format!("{BEFORE}\n{table}")), one("dependencies.evil", 8));
+        assert_eq!(lines(&format!("{BEFORE}\n# test\n[[test]]\nname = \"a\"\n")), one("test", 9));
+        // What is gone is where its table is.
+        assert_eq!(lines(&BEFORE.replace("edition = \"2024\"\n", "")), one("package.edition", 1));
     }
 
     #[test]

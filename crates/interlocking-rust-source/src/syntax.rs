@@ -120,15 +120,47 @@ fn without_raw_names(tokens: TokenStream) -> TokenStream {
 /// The text without a byte order mark and a shebang, which are not tokens. Line numbers do not change.
 fn without_shebang(text: &str) -> &str {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // `#![attribute]` is not a shebang, even with spaces or comments in between.
-    let is_attribute = |rest: &str| {
-        let after = rest.parse::<TokenStream>().ok().and_then(|rest| rest.into_iter().next());
-        matches!(after, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket)
-    };
     match text.strip_prefix("#!") {
-        Some(rest) if !is_attribute(rest) => text.find('\n').map_or("", |end| &text[end..]),
+        // `#![attribute]` is not a shebang, even with spaces or comments in between.
+        Some(rest) if !without_blanks(rest).starts_with('[') => text.find('\n').map_or("", |end| &text[end..]),
         _ => text,
     }
+}
+
+/// The text from its first token on, as the compiler's lexer finds it: documentation is one, other comments are none.
+fn without_blanks(mut text: &str) -> &str {
+    const BLANKS: [char; 11] =
+        ['\t', '\n', '\u{b}', '\u{c}', '\r', ' ', '\u{85}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}'];
+    loop {
+        text = text.trim_start_matches(BLANKS);
+        let begins = |with: &[&str]| with.iter().any(|with| text.starts_with(with));
+        text = if begins(&["//"]) && (begins(&["////"]) || !begins(&["///", "//!"])) {
+            text.find('\n').map_or("", |end| &text[end..])
+        } else if begins(&["/*"]) && (begins(&["/***", "/**/"]) || !begins(&["/**", "/*!"])) {
+            without_block_comment(text)
+        } else {
+            return text;
+        };
+    }
+}
+
+/// The text after the comment `/* … */` that it begins with, which may contain others.
+fn without_block_comment(text: &str) -> &str {
+    let (mut rest, mut open) = (text, 0_usize);
+    while let Some(at) = rest.find(['/', '*']) {
+        rest = &rest[at..];
+        if let Some(inside) = rest.strip_prefix("/*") {
+            (rest, open) = (inside, open + 1);
+        } else if let Some(after) = rest.strip_prefix("*/") {
+            (rest, open) = (after, open - 1);
+            if open == 0 {
+                return rest;
+            }
+        } else {
+            rest = &rest[1..];
+        }
+    }
+    ""
 }
 
 pub(crate) fn not_rust(path: &str, error: &syn::Error) -> SourceError {
@@ -202,4 +234,25 @@ pub(crate) fn depth(tokens: TokenStream, most: usize) -> Result<usize, proc_macr
 /// Whether a text is an identifier of Rust. Raw identifiers and keywords do not count.
 pub fn is_identifier(text: &str) -> bool {
     syn::parse_str::<syn::Ident>(text).is_ok_and(|identifier| identifier == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Like the compiler's, what decides is the first token after `#!`: whether the rest of the file can be read does not.
+    #[test]
+    fn an_attribute_is_no_shebang_whatever_follows_it() {
+        let at =
+            |text: &str| read("a.rs", text, |file| file.shebang.clone()).map_err(|error| (error.line, error.column));
+        for text in ["#![a] \"unclosed", "#! [a] \"", "#!\n/* /* a */ */ // b\n[a] \"", "#!// b\r\n\t[a] \""] {
+            assert!(matches!(at(text), Err((line, _)) if line == text.lines().count()), "{text}: {:?}", at(text));
+        }
+        for text in ["#!/usr/bin/env [a]", "#!", "#! a", "#!/// [a]\n", "#!//! [a]\n", "#!/** [a] */", "#!/* [a]\n"] {
+            let first = text.lines().next().map(str::to_owned);
+            assert_eq!(at(text), Ok(first), "{text}");
+        }
+        assert_eq!(at("\u{feff}#!/bin/sh\nfn f() {}"), Ok(Some("#!/bin/sh".to_owned())));
+        assert_eq!(at("#!/bin/sh\n'unclosed"), Err((2, 1)));
+    }
 }

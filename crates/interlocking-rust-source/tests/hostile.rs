@@ -1,9 +1,9 @@
 //! Text that is written to crash its reader: every check ends with a result.
 
 use interlocking_rust_source::{
-    Denied, Exercise, MAX_BYTES, MAX_DEPTH, PublicApi, Side, Sources, StubMarkers, TestFile, called_names,
-    changed_functions, denied_code, hidden_functions, mutants, public_functions, refused_constructs, stubs_in, symbols,
-    test_functions,
+    Denied, Exercise, MAX_BYTES, MAX_DEPTH, PublicApi, Rebased, Side, Sources, StubMarkers, TestFile, called_names,
+    denied_code, hidden_functions, mutants, public_functions, refused_constructs, rewritten_by_rebase, stubs_in,
+    symbols, test_functions,
 };
 
 /// Runs every check. The results do not matter here: a stack overflow would end the process.
@@ -13,6 +13,7 @@ fn check_all(text: &str) -> Result<(), String> {
     let sources =
         Sources { library: "own", implementation: ("src/lib.rs", text), tests: ("tests/p.rs", text), prefix: "prop_" };
     let denied = Denied { unsafe_code: true, crates: vec!["a".to_owned()], paths: vec!["A::a".to_owned()] };
+    let rebased = Rebased { old_base: text, old_tip: text, new_base: text, merged: Some(text), new_tip: text };
     let mut all = vec![
         public_functions("src/lib.rs", text, &markers).map(drop),
         hidden_functions("src/lib.rs", text, &markers, &[]).map(drop),
@@ -20,7 +21,7 @@ fn check_all(text: &str) -> Result<(), String> {
         test_functions("src/lib.rs", text).map(drop),
         stubs_in("src/lib.rs", text, &markers).map(drop),
         denied_code("src/lib.rs", text, &denied).map(drop),
-        changed_functions("src/lib.rs", text, text).map(drop),
+        rewritten_by_rebase("src/lib.rs", rebased).map(drop),
         TestFile::read(sources).map(drop),
         mutants("src/lib.rs", text).map(drop),
         symbols("src/lib.rs", text).map(drop),
@@ -171,7 +172,7 @@ fn what_is_long_is_read_in_one_pass() {
     }
 }
 
-/// Modules that re-export each other one through the other, in a file and in a crate.
+/// Modules that re-export each other one through the other.
 #[test]
 fn a_long_chain_of_glob_imports_is_followed_or_refused() {
     let chain = |length: usize| {
@@ -180,10 +181,8 @@ fn a_long_chain_of_glob_imports_is_followed_or_refused() {
     };
     for (length, is_followed) in [(2_000, true), (20_000, false)] {
         let text = chain(length);
-        let crate_of = std::collections::BTreeMap::from([("src/lib.rs".to_owned(), text.clone())]);
-        let of_crate = PublicApi::of_crate("src/lib.rs", &crate_of);
-        assert_eq!(of_crate, PublicApi::of_file("src/lib.rs", &text));
-        assert_eq!(of_crate.is_ok_and(|api| api.items[0].path == "S"), is_followed, "{length}");
+        let api = PublicApi::of_file("src/lib.rs", &text);
+        assert_eq!(api.is_ok_and(|api| api.items[0].path == "S"), is_followed, "{length}");
     }
     // A name that only the last module has.
     let named = chain(20_000).replace("pub use m0::*;", "pub use m0::S;");

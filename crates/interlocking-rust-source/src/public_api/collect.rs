@@ -1,6 +1,5 @@
-//! Collects modules from the syntax of files.
+//! Collects modules from the syntax of a file.
 
-mod files;
 mod implementations;
 mod imports;
 
@@ -9,11 +8,9 @@ use super::modules::{Definition, Implementation, Module, Part, Place};
 use super::signature::{bounds, conditions, derived, function, generics, shape, shown};
 use crate::functions::{for_tests, is_public};
 use crate::normal::text_of;
-use files::{directory_of, joined, path_attribute};
 use implementations::path_of;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::collections::BTreeSet;
-use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Attribute, Field, Fields, File, ForeignItem, Ident, Item, ItemMacro, ItemMod, TraitItem, Visibility};
@@ -26,51 +23,20 @@ pub(super) struct Collection {
     pub(super) implementations: Vec<Implementation>,
     /// Items that are exported whatever module they are in, with their paths: exported macros, calls of macros, unknown syntax.
     pub(super) free: Vec<(String, Part)>,
-    pub(super) awaited: Vec<Awaited>,
-}
-
-/// A module whose items are in another file.
-#[derive(Debug)]
-pub(super) struct Awaited {
-    pub(super) module: usize,
-    pub(super) name: String,
-    /// The possible paths of the file.
-    pub(super) paths: Vec<String>,
-    /// Whether the files of its own modules are beside the file, as an attribute names the file.
-    is_index: bool,
-    pub(super) place: Place,
 }
 
 impl Collection {
-    pub(super) fn with_root(mut self, path: &str, file: &File) -> Self {
-        self.modules.push(Module { is_public: true, ..Module::default() });
-        let directory = directory_of(path);
-        let mut reading = Reading { file: path, directory, is_inline: false, collection: &mut self, module: 0 };
+    pub(super) fn of(path: &str, file: &File) -> Self {
+        let mut collection = Self::default();
+        collection.modules.push(Module { is_public: true, ..Module::default() });
+        let mut reading = Reading { file: path, collection: &mut collection, module: 0 };
         reading.items(&file.items, &conditions("", &file.attrs));
-        self
-    }
-
-    pub(super) fn with_file(mut self, awaited: &Awaited, path: &str, file: &File) -> Self {
-        let is_index = awaited.is_index || path.rsplit('/').next() == Some("mod.rs");
-        let directory = directory_of(path);
-        let name = awaited.name.trim_start_matches("r#");
-        let directory = if is_index { directory } else { joined(&directory, name) };
-        let around = conditions(&self.modules[awaited.module].conditions, &file.attrs);
-        self.modules[awaited.module].conditions.clone_from(&around);
-        let mut reading =
-            Reading { file: path, directory, is_inline: false, collection: &mut self, module: awaited.module };
-        reading.items(&file.items, &around);
-        self.modules[awaited.module].is_elsewhere = false;
-        self
+        collection
     }
 }
 
 struct Reading<'c> {
     file: &'c str,
-    /// The directory of the files of this module's own modules.
-    directory: String,
-    /// Whether this module is inline in a file.
-    is_inline: bool,
     collection: &'c mut Collection,
     module: usize,
 }
@@ -268,10 +234,10 @@ impl Reading<'_> {
     }
 
     fn inner(&mut self, item: &ItemMod, around: &str) {
-        let (name, own) = (item.ident.to_string(), conditions(around, &item.attrs));
+        let own = conditions(around, &item.attrs);
         let number = self.collection.modules.len();
         self.collection.modules.push(Module {
-            name: name.clone(),
+            name: item.ident.to_string(),
             is_public: is_public(&item.vis),
             parent: Some(self.module),
             conditions: own.clone(),
@@ -280,37 +246,11 @@ impl Reading<'_> {
             ..Module::default()
         });
         self.collection.modules[self.module].children.push(number);
-        let elsewhere = path_attribute(&item.attrs);
-        match &item.content {
-            Some((_, items)) => {
-                let outer = std::mem::replace(&mut self.module, number);
-                let below = match &elsewhere {
-                    Some(path) => joined(&self.directory_of_paths(), path),
-                    None => joined(&self.directory, &item.ident.unraw().to_string()),
-                };
-                let directory = std::mem::replace(&mut self.directory, below);
-                let is_inline = std::mem::replace(&mut self.is_inline, true);
-                self.items(items, &own);
-                (self.module, self.directory, self.is_inline) = (outer, directory, is_inline);
-            }
-            None => {
-                let is_index = elsewhere.is_some();
-                let paths = match elsewhere {
-                    Some(path) => vec![joined(&self.directory_of_paths(), &path)],
-                    None => {
-                        let here = joined(&self.directory, &item.ident.unraw().to_string());
-                        vec![format!("{here}.rs"), format!("{here}/mod.rs")]
-                    }
-                };
-                let place = self.place(item.ident.span());
-                self.collection.awaited.push(Awaited { module: number, name, paths, is_index, place });
-            }
+        if let Some((_, items)) = &item.content {
+            let outer = std::mem::replace(&mut self.module, number);
+            self.items(items, &own);
+            self.module = outer;
         }
-    }
-
-    /// The directory to which the paths of `path` attributes are relative.
-    fn directory_of_paths(&self) -> String {
-        if self.is_inline { self.directory.clone() } else { directory_of(self.file) }
     }
 
     fn foreign(&mut self, member: &ForeignItem, around: &str) {

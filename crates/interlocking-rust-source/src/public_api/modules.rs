@@ -20,7 +20,7 @@ pub(super) struct Module {
     pub(super) definitions: Vec<Definition>,
     pub(super) imports: Vec<Import>,
     pub(super) children: Vec<usize>,
-    /// Whether the module's file was not given.
+    /// Whether the module's items are in another file.
     pub(super) is_elsewhere: bool,
 }
 

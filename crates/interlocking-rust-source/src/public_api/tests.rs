@@ -234,65 +234,9 @@ fn a_change_says_where_what_and_what_to_do() {
     );
 }
 
-fn files(files: &[(&str, &str)]) -> BTreeMap<String, String> {
-    files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
-}
-
-/// V3-140, SAW-63: a crate's API includes that of all files of its modules; in which file an item is makes no difference.
+/// A file does not need the files of its modules.
 #[test]
-fn a_crate_is_its_root_and_the_files_of_its_modules() {
-    let split = files(&[
-        ("src/lib.rs", "pub mod deep; mod hidden; pub use hidden::Stack; #[path = \"odd/name.rs\"] pub mod odd;"),
-        ("src/deep/mod.rs", "pub mod deeper;\npub mod inline { pub mod below; }"),
-        ("src/deep/deeper.rs", "#![cfg(unix)]\npub fn dive() {}"),
-        ("src/deep/inline/below.rs", "pub fn under() {}"),
-        ("src/hidden.rs", "pub struct Stack; pub mod inner; impl Stack { pub fn push(&mut self) {} }"),
-        ("src/hidden/inner.rs", "pub fn not_seen() {} impl super::Stack { pub fn pop(&mut self) {} }"),
-        // As in rustc, the modules of a file that a `path` attribute names are beside that file.
-        ("src/odd/name.rs", "pub fn odd() {} mod beside; pub mod r#type;"),
-        ("src/odd/beside.rs", "mod inner;"),
-        ("src/odd/beside/inner.rs", "#[path = \"d\"] mod dd { mod z; } mod inline { #[path = \"y.rs\"] mod y; }"),
-        ("src/odd/beside/d/z.rs", ""),
-        ("src/odd/beside/inner/inline/y.rs", ""),
-        ("src/odd/type.rs", ""),
-        ("src/unused.rs", "this is not Rust"),
-    ]);
-    let api = PublicApi::of_crate("src/lib.rs", &split).unwrap();
-    let found: Vec<_> = api.items.iter().map(|item| (item.path.as_str(), item.file.as_str())).collect();
-    let expected = [
-        ("Stack", "src/hidden.rs"),
-        ("Stack::pop", "src/hidden/inner.rs"),
-        ("Stack::push", "src/hidden.rs"),
-        ("deep", "src/lib.rs"),
-        ("deep::deeper", "src/deep/mod.rs"),
-        ("deep::deeper::dive", "src/deep/deeper.rs"),
-        ("deep::inline", "src/deep/mod.rs"),
-        ("deep::inline::below", "src/deep/mod.rs"),
-        ("deep::inline::below::under", "src/deep/inline/below.rs"),
-        ("odd", "src/lib.rs"),
-        ("odd::odd", "src/odd/name.rs"),
-        ("odd::r#type", "src/odd/name.rs"),
-    ];
-    assert_eq!(found, expected);
-    let whole = files(&[(
-        "src/lib.rs",
-        "pub struct Stack; impl Stack { pub fn push(&mut self) {} pub fn pop(&mut self) {} } pub mod odd { pub fn odd() {} pub mod r#type {} }
-         pub mod deep { pub mod deeper { #![cfg(unix)] pub fn dive() {} } pub mod inline { pub mod below { pub fn under() {} } } }",
-    )]);
-    assert_eq!(PublicApi::of_crate("src/lib.rs", &whole).unwrap().changes_since(&api), []);
-}
-
-#[test]
-fn a_module_without_its_file_is_named_with_where_it_could_be() {
-    let error = PublicApi::of_crate("src/lib.rs", &files(&[("src/lib.rs", "\n  pub mod deep;")])).unwrap_err();
-    let said = "src/lib.rs:2:11: the file of module `deep` is not there: give src/deep.rs or src/deep/mod.rs";
-    assert_eq!(error.to_string(), said);
-    let error = PublicApi::of_crate("src/lib.rs", &files(&[("src/lib.rs", "pub mod a;"), ("src/a.rs", "pub fn {}")]))
-        .unwrap_err();
-    assert!(error.to_string().starts_with("src/a.rs:1:8: not valid Rust"), "{error}");
-    let error = PublicApi::of_crate("src/main.rs", &files(&[("src/lib.rs", "")])).unwrap_err();
-    assert_eq!(error.to_string(), "src/main.rs:1:1: the file of module `crate` is not there: give src/main.rs");
-    // A single file does not need the files of its modules.
+fn a_module_in_another_file_counts_by_its_name() {
     let found = PublicApi::of_file("src/lib.rs", "pub mod deep; pub use deep::f;").unwrap();
     let found: Vec<_> = found.items.iter().map(|item| item.path.as_str()).collect();
     assert_eq!(found, ["deep", "f"]);
@@ -315,9 +259,4 @@ fn what_goes_round_in_circles_is_read_or_refused() {
         .collect();
     let error = PublicApi::of_file("src/lib.rs", &all).unwrap_err();
     assert_eq!(error, ApiError::TooMany { path: "src/lib.rs".to_owned() });
-    let own = files(&[("src/lib.rs", "#[path = \"lib.rs\"] mod again;")]);
-    assert_eq!(
-        PublicApi::of_crate("src/lib.rs", &own).unwrap_err(),
-        ApiError::TooMany { path: "src/lib.rs".to_owned() }
-    );
 }
