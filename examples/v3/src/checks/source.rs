@@ -1,7 +1,7 @@
 //! Compares the implementation's source with its scaffold: only for Rust files.
 
 use super::Violation;
-use interlocking::rust_source::{Change, Denied, PublicApi, StubMarkers, denied_code, stubs_in};
+use interlocking::rust_source::{Change, Denied, PublicApi, StubMarkers, denied_code, denied_dependencies, stubs_in};
 use interlocking::workspaces::FilePath;
 
 /// A file at the scaffold, and its current version.
@@ -42,6 +42,22 @@ pub fn code_violations(file: &Versions, markers: &StubMarkers, denied: &Denied) 
         Err(error) => found.push(Violation::Source(error.to_string())),
     }
     found
+}
+
+/// The dependencies on denied crates that a manifest has now and had not before (TC-06).
+pub fn dependency_violations(manifest: &Versions, denied: &Denied) -> Vec<Violation> {
+    let read = |text: &Option<String>| {
+        denied_dependencies(manifest.path.as_str(), text.as_deref().unwrap_or_default(), denied)
+    };
+    let before = read(&manifest.before).unwrap_or_default();
+    let is_new = |name: &str| before.iter().all(|found| found.construct != name);
+    match read(&manifest.now) {
+        Ok(now) => {
+            let new = now.iter().filter(|found| is_new(&found.construct));
+            new.map(|found| Violation::Source(found.to_string())).collect()
+        }
+        Err(error) => vec![Violation::Source(error.to_string())],
+    }
 }
 
 /// The public changes in a file: what is new, removed or different.

@@ -4,7 +4,7 @@ use super::Review;
 use super::endings::undecided;
 use super::places::{IMPL, changed_sources, heads, implemented, node_info};
 use crate::checks::Violation;
-use crate::checks::source::{Versions, code_violations, interface_violations};
+use crate::checks::source::{Versions, code_violations, dependency_violations, interface_violations};
 use crate::graph::v3;
 use crate::memory::{Thread, session_of};
 use crate::prompts::ReviewPrompt;
@@ -18,6 +18,7 @@ use interlocking::prelude::*;
 use interlocking::toolchain::{TestOutcome, TestVerdict};
 use interlocking::workspaces::{FilePath, text_at};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 impl LLMHandler<v3::review> for Review {
     async fn before<'a>(&'a self, input: &'a ReviewInput, cx: &mut Cx<'_, v3::review>) -> Ask<ReviewPrompt<'a>> {
@@ -134,6 +135,13 @@ fn more_tests(input: ReviewInput, more: MoreTests, cx: &mut Cx<'_, v3::review>) 
 }
 
 impl Review {
+    /// Where a file's package may have its manifest; nowhere if no crate is denied.
+    fn manifests_above(&self, file: &FilePath) -> Result<Vec<FilePath>, NodeError> {
+        let above = Path::new(file.as_str()).ancestors().skip(1).filter(|_| !self.0.denied.crates.is_empty());
+        let manifests = above.map(|directory| FilePath::new(directory.join("Cargo.toml").to_string_lossy()));
+        Ok(manifests.collect::<Result<_, _>>()?)
+    }
+
     /// What rules out an approval, whatever the agent says (V3-61, V3-62).
     async fn violations(
         &self,
@@ -145,11 +153,23 @@ impl Review {
         let (spec, contract) = (&input.spec, &input.scaffold.contract_suite);
         let mut violations = Vec::new();
         let markers = self.0.markers()?;
+        let mut manifests = BTreeSet::new();
         for path in changed_sources(repository.clone(), (at.base, at.head), spec, contract).await? {
+            let mut denied = self.0.denied.clone();
+            for manifest in self.manifests_above(&path)? {
+                let Some(now) = text_at(repository.clone(), at.head, &manifest).await? else { continue };
+                // The names under which the package has denied crates. A manifest that is not TOML is a violation.
+                denied = denied.clone().with_names_in(manifest.as_str(), &now).unwrap_or(denied);
+                if manifests.insert(manifest.as_str().to_owned()) {
+                    let before = text_at(repository.clone(), at.base, &manifest).await?;
+                    let manifest = Versions { path: manifest, before, now: Some(now) };
+                    violations.extend(dependency_violations(&manifest, &self.0.denied));
+                }
+            }
             let before = text_at(repository.clone(), at.skeleton, &path).await?;
             let now = text_at(repository.clone(), at.head, &path).await?;
             let file = Versions { path, before, now };
-            violations.extend(code_violations(&file, &markers, &self.0.denied));
+            violations.extend(code_violations(&file, &markers, &denied));
             if file.path == input.scaffold.interface_file {
                 violations.extend(interface_violations(&file));
             }

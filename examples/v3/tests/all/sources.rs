@@ -1,8 +1,10 @@
 //! Facts that are looked up in Rust source, whatever agents say.
 
 use crate::project::Project;
-use crate::small::{Act, AgentScript, Who, append, planned, project, scaffold, spec, test_run, write};
+use crate::small::{Act, AgentScript, Who, append, planned, project, scaffold, shell, spec, write};
 use crate::test_run::TestRun;
+use interlocking::cli::repository::EmbeddedFile;
+use interlocking::rust_source::Denied;
 use interlocking::workspaces::FilePath;
 use serde_json::json;
 use v3::types::outcome::V3Outcome;
@@ -10,7 +12,11 @@ use v3::types::outcome::V3Outcome;
 /// The implementer's next prompt after a commit in which `file` has this text, where the scaffold's was `before`. Without the
 /// file the run ends well.
 async fn told(file: &str, before: &str, now: &str) -> String {
-    let project = project().await;
+    told_in(&project().await, Denied::default(), file, before, now).await
+}
+
+/// The same in this project, where this is denied beside unsafe code.
+async fn told_in(project: &Project, denied: Denied, file: &str, before: &str, now: &str) -> String {
     let mut answer = scaffold("top", &[], &planned(&[]));
     answer["InitWork"]["interfaceFile"] = json!("src/api.rs");
     let scaffolded = [
@@ -28,7 +34,10 @@ async fn told(file: &str, before: &str, now: &str) -> String {
         .once(Who::Planner, "top", &answer, &scaffolded)
         .once(Who::Implementer, "top", &passed, &wrong)
         .once(Who::Implementer, "top", &passed, &right);
-    let test = test_run(&project, &script.honest("top", &[]));
+    let test = TestRun::new(project, script.honest("top", &[]).script(), |workbench| {
+        shell(workbench);
+        workbench.denied = Denied { unsafe_code: true, ..denied };
+    });
     let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     test.prompts("implementer").into_iter().nth(1).unwrap()
@@ -61,6 +70,22 @@ async fn unsafe_code_makes_an_approval_impossible() {
         told.contains("src/more.rs:2:5: `unsafe` is refused: unsafe code is denied; write it in safe Rust"),
         "{told}"
     );
+}
+
+/// TC-06: a denied crate is refused under the name that the manifest gives it, and so is a new dependency on one.
+#[tokio::test]
+async fn a_denied_crate_makes_an_approval_impossible_under_any_name() {
+    let manifest = "[package]\nname = \"small\"\n\n[dependencies]\nc = { package = \"libc\", version = \"0.2\" }\n";
+    let files = [EmbeddedFile { path: "Cargo.toml", contents: manifest }];
+    let denied = Denied { crates: vec!["libc".to_owned(), "proc-macro2".to_owned()], ..Denied::default() };
+    let (before, now) = ("pub fn more() {}\n", "pub fn more() {\n    c::abort()\n}\n");
+    let told = told_in(&Project::of(&files).await, denied.clone(), "src/more.rs", before, now).await;
+    assert!(told.contains("src/more.rs:2:5: `c` is refused: it is denied; do without it"), "{told}");
+    assert!(!told.contains("Cargo.toml"), "what a person has put there stays: {told}");
+    let more = format!("{manifest}proc-macro2 = \"1\"\n");
+    let told = told_in(&Project::of(&files).await, denied, "Cargo.toml", manifest, &more).await;
+    let said = "Cargo.toml:6:1: `proc-macro2` is refused: the crate `proc-macro2` is denied; do without it";
+    assert!(told.contains(said), "{told}");
 }
 
 /// V3-65, EVO-12: tests that do not compile are not red: they show nothing. This runs cargo, where the tests are.
