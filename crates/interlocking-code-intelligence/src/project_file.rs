@@ -16,6 +16,11 @@ pub(crate) fn path_of(root: &Path, file: &Path) -> Result<PathBuf, CodeError> {
     if is_within { Ok(root.join(file)) } else { Err(CodeError::OutsideProject(file.to_owned())) }
 }
 
+/// A path without its `.` parts, so that a file has one path.
+pub(crate) fn plain(file: &Path) -> PathBuf {
+    file.components().filter(|part| *part != Component::CurDir).collect()
+}
+
 /// The text of a project's file, with invalid UTF-8 replaced.
 ///
 /// # Errors
@@ -24,7 +29,7 @@ pub(crate) fn path_of(root: &Path, file: &Path) -> Result<PathBuf, CodeError> {
 /// no regular file, or it is larger than [`MAX_BYTES`](interlocking_rust_source::MAX_BYTES).
 pub(crate) fn read(root: &Path, file: &Path) -> Result<String, CodeError> {
     path_of(root, file)?;
-    let text = open_without_links(root, file).and_then(text_of);
+    let text = regular_file::open_below(root, file).and_then(text_of);
     text.map_err(|source| CodeError::Unreadable { file: file.to_owned(), source })
 }
 
@@ -35,33 +40,6 @@ pub(crate) fn read(root: &Path, file: &Path) -> Result<String, CodeError> {
 /// The file cannot be opened, is no regular file, or is larger than [`MAX_BYTES`](interlocking_rust_source::MAX_BYTES).
 pub(crate) fn read_anywhere(path: &Path) -> io::Result<String> {
     text_of(regular_file::open(path, Links::Followed)?)
-}
-
-/// Opens a file below `root`. Each part of the path is opened relative to the one before, so that none can become a link meanwhile.
-/// Opening a pipe does not wait for a writer.
-#[cfg(unix)]
-fn open_without_links(root: &Path, file: &Path) -> io::Result<File> {
-    use rustix::fs::{Mode, OFlags, open, openat};
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let mut names: Vec<_> = file.components().filter(|part| matches!(part, Component::Normal(_))).collect();
-    let Some(name) = names.pop() else { return regular_file::open(root, Links::Refused) };
-    let mut directory = open(root, flags, Mode::empty())?;
-    let mut path = PathBuf::new();
-    let explained = |path: &Path, error: io::Error| match root.join(path).is_symlink() {
-        true => io::Error::other(format!("{} is a link", path.display())),
-        false => error,
-    };
-    for above in names {
-        path.push(above);
-        directory = openat(&directory, above.as_os_str(), flags | OFlags::NOFOLLOW, Mode::empty())
-            .map_err(|error| explained(&path, error.into()))?;
-    }
-    regular_file::open_at(&directory, name.as_os_str()).map_err(|error| explained(&path.join(name), error))
-}
-
-#[cfg(not(unix))]
-fn open_without_links(root: &Path, file: &Path) -> io::Result<File> {
-    File::open(root.join(file))
 }
 
 fn text_of(file: File) -> io::Result<String> {

@@ -78,6 +78,65 @@ fn opened_at(
     regular(openat(directory, name, flags, Mode::RUSR | Mode::WUSR).map(File::from).map_err(io::Error::from))
 }
 
+/// Opens a regular file below `root` for reading, through no link below it. Each part of the path is opened relative to the one
+/// before, so that none can become a link meanwhile. The caller ensures that the path has only names and `.`.
+///
+/// # Errors
+///
+/// The system's error, or a part of the path is a link, or there is something else than a regular file.
+#[cfg(unix)]
+pub fn open_below(root: &Path, path: &Path) -> io::Result<File> {
+    let Some(name) = path.file_name() else { return open(root, Links::Refused) };
+    let directory = directory_below(root, path.parent().unwrap_or(Path::new("")))?;
+    open_at(directory, name).map_err(|error| named_if_link(root, path, error))
+}
+
+/// Opens a directory below `root`, as [`open_below`] reaches it.
+///
+/// # Errors
+///
+/// The system's error, or a part of the path is a link.
+#[cfg(unix)]
+pub fn directory_below(root: &Path, path: &Path) -> io::Result<std::os::fd::OwnedFd> {
+    use rustix::fs::{Mode, OFlags, open, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut directory = open(root, flags, Mode::empty())?;
+    let mut reached = std::path::PathBuf::new();
+    for name in path.components().filter(|part| *part != std::path::Component::CurDir) {
+        reached.push(name);
+        let inside = openat(&directory, name.as_os_str(), flags | OFlags::NOFOLLOW, Mode::empty());
+        directory = inside.map_err(|error| named_if_link(root, &reached, error.into()))?;
+    }
+    Ok(directory)
+}
+
+/// The same on systems whose programs are not confined, by path.
+///
+/// # Errors
+///
+/// As there.
+#[cfg(not(unix))]
+pub fn open_below(root: &Path, path: &Path) -> io::Result<File> {
+    let mut reached = std::path::PathBuf::new();
+    for part in path.components() {
+        reached.push(part);
+        if root.join(&reached).is_symlink() {
+            return Err(is_link(&reached));
+        }
+    }
+    open(&root.join(path), Links::Refused)
+}
+
+/// The error with which a part of a path was not opened, or that it is a link.
+#[cfg(unix)]
+fn named_if_link(root: &Path, part: &Path, error: io::Error) -> io::Error {
+    if root.join(part).is_symlink() { is_link(part) } else { error }
+}
+
+fn is_link(part: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("{} is a link", part.display()))
+}
+
 /// Reads a regular file.
 ///
 /// # Errors

@@ -3,7 +3,6 @@
 //! links, each time that it is read or written.
 
 use interlocking_sandbox::regular_file;
-use std::ffi::OsString;
 use std::fs::{File, Permissions};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -15,9 +14,8 @@ const LONGEST: u64 = 8 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct CheckoutFile {
     checkout: PathBuf,
-    /// The names of the directories from the checkout to the file.
-    directories: Vec<OsString>,
-    name: OsString,
+    /// The file's path relative to the checkout, of names alone.
+    path: PathBuf,
     permissions: Permissions,
 }
 
@@ -29,17 +27,11 @@ impl CheckoutFile {
     /// [`io::ErrorKind::InvalidInput`] if the path leads out of the checkout, through a link, or to anything but a regular file;
     /// otherwise the system's error.
     pub(crate) fn find(checkout: &Path, path: &str) -> io::Result<Self> {
-        let mut directories = Vec::new();
-        for component in Path::new(path).components() {
-            match component {
-                Component::CurDir => {}
-                Component::Normal(name) => directories.push(name.to_owned()),
-                _ => return Err(no_file()),
-            }
-        }
-        let name = directories.pop().ok_or_else(no_file)?;
-        let permissions = reached::open(checkout, &directories, &name)?.metadata()?.permissions();
-        Ok(Self { checkout: checkout.to_owned(), directories, name, permissions })
+        let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
+        let names = parts.map(|part| matches!(part, Component::Normal(_)).then_some(part));
+        let path: PathBuf = names.collect::<Option<_>>().ok_or_else(no_file)?;
+        let permissions = open(checkout, &path)?.metadata()?.permissions();
+        Ok(Self { checkout: checkout.to_owned(), path, permissions })
     }
 
     /// The file's text.
@@ -49,7 +41,7 @@ impl CheckoutFile {
     /// As for [`Self::find`], and [`io::ErrorKind::InvalidData`] if the file is not UTF-8 or is longer than 8 MiB.
     pub(crate) fn read(&self) -> io::Result<String> {
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let file = reached::open(&self.checkout, &self.directories, &self.name)?;
+        let file = open(&self.checkout, &self.path)?;
         let bytes = regular_file::read_open(file, LONGEST).map_err(|error| match error.kind() {
             io::ErrorKind::FileTooLarge => io::Error::new(io::ErrorKind::InvalidData, "it is longer than 8 MiB"),
             _ => error,
@@ -63,12 +55,12 @@ impl CheckoutFile {
     ///
     /// [`io::ErrorKind::InvalidInput`] if a directory above the file is none any more; otherwise the system's error.
     fn write(&self, text: &str) -> io::Result<()> {
-        reached::replace(&self.checkout, &self.directories, &self.name, text, &self.permissions)
+        replace(&self.checkout, &self.path, text, &self.permissions)
     }
 
     /// The absolute path of the file, for messages.
     pub(crate) fn path(&self) -> PathBuf {
-        self.directories.iter().fold(self.checkout.clone(), |path, name| path.join(name)).join(&self.name)
+        self.checkout.join(&self.path)
     }
 }
 
@@ -115,92 +107,42 @@ fn no_file() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is no file of the checkout, relative to it and without links")
 }
 
+fn open(checkout: &Path, path: &Path) -> io::Result<File> {
+    regular_file::open_below(checkout, path).map_err(no_file_if_another)
+}
+
+/// The error for a path that leads through a link or to something else, for the system's.
+fn no_file_if_another(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::NotADirectory => no_file(),
+        _ => error,
+    }
+}
+
 #[cfg(unix)]
-mod reached {
-    use super::*;
-    use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
-    use rustix::io::Errno;
-    use std::ffi::OsStr;
+fn replace(checkout: &Path, path: &Path, text: &str, permissions: &Permissions) -> io::Result<()> {
+    use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, unlinkat};
     use std::io::Write;
-    use std::os::fd::OwnedFd;
-
-    pub(super) fn open(checkout: &Path, directories: &[OsString], name: &OsStr) -> io::Result<File> {
-        let directory = directory(checkout, directories)?;
-        regular_file::open_at(directory, name).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => no_file(),
-            _ => error,
-        })
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Err(no_file()) };
+    let directory = regular_file::directory_below(checkout, above).map_err(no_file_if_another)?;
+    let temporary = format!(".{}", uuid::Uuid::new_v4());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut new = File::from(openat(&directory, &temporary, flags, Mode::RUSR | Mode::WUSR)?);
+    let replaced = new
+        .write_all(text.as_bytes())
+        .and_then(|()| new.set_permissions(permissions.clone()))
+        .and_then(|()| Ok(renameat(&directory, &temporary, &directory, name)?));
+    if replaced.is_err() {
+        let _ = unlinkat(&directory, &temporary, AtFlags::empty());
     }
-
-    pub(super) fn replace(
-        checkout: &Path,
-        directories: &[OsString],
-        name: &OsStr,
-        text: &str,
-        permissions: &Permissions,
-    ) -> io::Result<()> {
-        let directory = directory(checkout, directories)?;
-        let temporary = format!(".{}", uuid::Uuid::new_v4());
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut new = File::from(openat(&directory, &temporary, flags, Mode::RUSR | Mode::WUSR)?);
-        let replaced = new
-            .write_all(text.as_bytes())
-            .and_then(|()| new.set_permissions(permissions.clone()))
-            .and_then(|()| Ok(renameat(&directory, &temporary, &directory, name)?));
-        if replaced.is_err() {
-            let _ = unlinkat(&directory, &temporary, AtFlags::empty());
-        }
-        replaced
-    }
-
-    fn directory(checkout: &Path, names: &[OsString]) -> io::Result<OwnedFd> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let mut directory = openat(CWD, checkout, flags, Mode::empty())?;
-        for name in names {
-            let inside = openat(&directory, name.as_os_str(), flags | OFlags::NOFOLLOW, Mode::empty());
-            directory = inside.map_err(|error| match error {
-                Errno::NOTDIR | Errno::LOOP | Errno::MLINK => no_file(),
-                error => error.into(),
-            })?;
-        }
-        Ok(directory)
-    }
+    replaced
 }
 
 /// By path, on systems whose programs are not confined.
 #[cfg(not(unix))]
-mod reached {
-    use super::*;
-    use std::ffi::OsStr;
-
-    fn path(checkout: &Path, directories: &[OsString], name: &OsStr) -> io::Result<PathBuf> {
-        let mut path = checkout.to_owned();
-        for directory in directories {
-            path.push(directory);
-            if !path.symlink_metadata()?.is_dir() {
-                return Err(no_file());
-            }
-        }
-        Ok(path.join(name))
-    }
-
-    pub(super) fn open(checkout: &Path, directories: &[OsString], name: &OsStr) -> io::Result<File> {
-        let path = path(checkout, directories, name)?;
-        if !path.symlink_metadata()?.is_file() {
-            return Err(no_file());
-        }
-        regular_file::open(&path, regular_file::Links::Refused)
-    }
-
-    pub(super) fn replace(
-        checkout: &Path,
-        directories: &[OsString],
-        name: &OsStr,
-        text: &str,
-        _: &Permissions,
-    ) -> io::Result<()> {
-        let path = path(checkout, directories, name)?;
-        std::fs::remove_file(&path)?;
-        std::fs::write(&path, text)
-    }
+fn replace(checkout: &Path, path: &Path, text: &str, _: &Permissions) -> io::Result<()> {
+    open(checkout, path)?;
+    let path = checkout.join(path);
+    std::fs::remove_file(&path)?;
+    std::fs::write(&path, text)
 }

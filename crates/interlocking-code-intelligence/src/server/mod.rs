@@ -16,6 +16,7 @@ use self::program::Language;
 use crate::aside::aside;
 use crate::error::{CodeError, Unavailable};
 use crate::intelligence::{CodeIntelligence, OutgoingCalls, Position, Provider, Symbol};
+use crate::project_file::plain;
 use async_trait::async_trait;
 use interlocking_agents::program::{Environment, Invocation};
 use interlocking_sandbox::{Network, Sandbox};
@@ -141,15 +142,17 @@ impl CodeIntelligence for LanguageServer {
     }
 
     async fn document_symbols(&self, file: &Path) -> Result<Vec<Symbol>, CodeError> {
+        let file = &plain(file);
         let text = self.open(file).await?;
         Ok(self.symbols_of(file, &text).await?.to_vec())
     }
 
     async fn outgoing_calls(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {
-        self.calls_of(file, function).await
+        self.calls_of(&plain(file), function).await
     }
 
     async fn hover(&self, file: &Path, position: Position) -> Result<Option<String>, CodeError> {
+        let file = &plain(file);
         let text = self.open(file).await?;
         let line = documents::line(&text, position.line);
         let at = self.documents.lock().await.place(file, line, position)?;
@@ -160,7 +163,7 @@ impl CodeIntelligence for LanguageServer {
     async fn files_changed(&self, files: &[PathBuf]) -> Result<(), CodeError> {
         for file in files {
             let mut documents = self.documents.lock().await;
-            let told = documents.changed(file)?;
+            let told = documents.changed(&plain(file))?;
             for (method, params) in told {
                 self.connection.notify(method, params)?;
             }

@@ -95,7 +95,8 @@ impl ServerProgram {
         self
     }
 
-    /// Sets the time limits for reading the project (120 s by default) and for answering a question (60 s by default).
+    /// Sets the time limits for reading the project (120 s by default) and for answering a question (60 s by default). For tests.
+    #[doc(hidden)]
     #[must_use]
     pub fn with_timeouts(mut self, start: Duration, request: Duration) -> Self {
         (self.start_timeout, self.request_timeout) = (start, request);

@@ -47,6 +47,20 @@ async fn symbols_calls_and_types_are_known() {
     assert_eq!(nothing.await.unwrap(), None);
 }
 
+/// A path may begin with `./`: it is the same file.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_one_however_its_path_is_written() {
+    let project = stack();
+    let Some(code) = server(&project).await else { return };
+    let expected = ["default@4", "filled@4", "height@24", "push@12"];
+    for file in ["./tests/properties.rs", "tests/properties.rs", "tests/./properties.rs"] {
+        assert_eq!(calls(&code, file, "prop_height").await, expected, "{file}");
+    }
+    write(&project, "tests/properties.rs", &PROPERTIES.replace("twice(x), x * 2", "2 * x, x * 2"));
+    code.files_changed(&[PathBuf::from("./tests/properties.rs")]).await.unwrap();
+    assert_eq!(calls(&code, "tests/properties.rs", "prop_twice").await, [""; 0]);
+}
+
 /// The server is started once, and answers again after files were changed, created, and deleted.
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_change_are_seen() {
