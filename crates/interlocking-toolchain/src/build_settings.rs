@@ -40,6 +40,14 @@ impl BuildSettings {
         Self(noted.collect())
     }
 
+    /// The texts of the files.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.0.values().filter_map(|contents| match contents {
+            Contents::File(bytes) => str::from_utf8(bytes).ok(),
+            Contents::Absent | Contents::TooLong | Contents::Other => None,
+        })
+    }
+
     /// The first file that has changed, appeared or disappeared, or is too long to tell.
     pub(super) fn changed(&self) -> Option<&Path> {
         let is_same = |path: &Path, before: &Contents| *before != Contents::TooLong && Contents::of(path) == *before;

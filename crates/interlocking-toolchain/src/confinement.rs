@@ -37,13 +37,13 @@ impl Unconfined {
 
 /// Makes the sandboxes of one runner.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Confinement {
+pub(super) struct Sandboxes {
     /// The missing protections that the caller has accepted to go without.
     waived: BTreeSet<Protection>,
 }
 
-impl Confinement {
-    /// Confinement with every protection that a sandbox can have.
+impl Sandboxes {
+    /// Sandboxes with every protection that there is.
     ///
     /// # Errors
     ///
@@ -52,7 +52,7 @@ impl Confinement {
         Unconfined::on_this_system().map_or_else(|| Ok(Self::default()), Err)
     }
 
-    /// Confinement with the protections that this system can enforce.
+    /// Sandboxes with the protections that this system can enforce.
     pub(super) fn as_far_as_possible() -> Self {
         Self { waived: missing().into_iter().collect() }
     }
@@ -155,13 +155,12 @@ mod tests {
         let (sources, tests) = (at("checkout/src"), at("checkout/tests"));
         let program = target.join("p");
         fs::write(&program, "").unwrap();
-        let (confinement, toolchain) = (Confinement::as_far_as_possible(), Toolchain::default());
+        let (sandboxes, toolchain) = (Sandboxes::as_far_as_possible(), Toolchain::default());
         let build = Build { checkout: &checkout, target: &target, temporary: &temporary };
-        let building = confinement.of_build(&build, &toolchain, "cargo");
+        let building = sandboxes.of_build(&build, &toolchain, "cargo");
         assert!(building.reaches(&target.join("new")) && building.reaches(&sources));
         let programs = [program.clone()];
-        let testing =
-            confinement.of_test(&checkout, Some(Path::new("src")), &programs, &temporary, &toolchain).unwrap();
+        let testing = sandboxes.of_test(&checkout, Some(Path::new("src")), &programs, &temporary, &toolchain).unwrap();
         assert!(testing.reaches(&program) && testing.reaches(&tests) && testing.reaches(&temporary));
         assert!(
             !testing.reaches(&target.join("q"))
@@ -181,10 +180,10 @@ mod tests {
             fs::write(made.join("secret"), "").unwrap();
         }
         std::os::unix::fs::symlink(&outside, checkout.join("crates")).unwrap();
-        let (confinement, toolchain) = (Confinement::as_far_as_possible(), Toolchain::default());
+        let (sandboxes, toolchain) = (Sandboxes::as_far_as_possible(), Toolchain::default());
         let temporary = tempfile::tempdir().unwrap();
         let sandbox =
-            |hidden: &str| confinement.of_test(&checkout, Some(Path::new(hidden)), &[], temporary.path(), &toolchain);
+            |hidden: &str| sandboxes.of_test(&checkout, Some(Path::new(hidden)), &[], temporary.path(), &toolchain);
         let linked = sandbox("crates/x").unwrap();
         assert!(linked.reaches(&checkout.join("secret")) && !linked.reaches(&outside.join("secret")));
         for elsewhere in ["../outside", "/etc"] {

@@ -1,32 +1,79 @@
-//! Sharing of compiled dependencies, and nothing else, between the builds of several directories.
+//! Sharing of compiled dependencies, and nothing else, between the builds of several checkouts.
+//!
+//! Cargo names the artefacts of a path dependency by its path *inside its workspace*. Two checkouts of one crate that share a
+//! target directory would overwrite each other's artefacts, and a checkout whose files are older than the other's build would
+//! run the other's tests. The profile is part of the name too, so a build has `split-debuginfo` set to a word of its checkout's.
+//! Settings on cargo's command line set one word for each package that the lock file takes from a registry or a repository:
+//! what these packages contain does not depend on the checkout. A `package."*"` would also include path dependencies that are
+//! no members of the workspace.
 
-use std::fs;
+use crate::build_settings::BuildSettings;
+use crate::files::CheckoutFile;
+use serde::Deserialize;
+use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
+use toml::Table;
 
-/// Lets all directories below `directory` share compiled dependencies, and nothing else.
-///
-/// Cargo names the artefacts of a path dependency by its path *inside its workspace*. Two worktrees of one crate that share a
-/// target directory would overwrite each other's artefacts, and a worktree whose files are older than the other's build would
-/// run the other's tests. The profile is part of the name too, so the [runner](super::Runner) sets `split-debuginfo` to a
-/// different word for every directory. This function writes a `.cargo/config.toml` that sets one word for all dependencies.
-///
-/// # Errors
-///
-/// If the file cannot be written.
-pub fn share_dependencies(directory: &Path) -> io::Result<()> {
-    let cargo = directory.join(".cargo");
-    fs::create_dir_all(&cargo)?;
-    let same_for_all = "[profile.dev.package.\"*\"]\nsplit-debuginfo = \"off\"\n\n\
-                        [profile.release.package.\"*\"]\nsplit-debuginfo = \"off\"\n";
-    fs::write(cargo.join("config.toml"), same_for_all)
+/// The files of a checkout that can set profiles of packages.
+const SETTINGS: [&str; 3] = ["Cargo.toml", ".cargo/config.toml", ".cargo/config"];
+
+#[derive(Deserialize)]
+struct Lock {
+    #[serde(default)]
+    package: Vec<Locked>,
 }
 
-/// A value of `split-debuginfo` made from the directory's path, so that no two runs share a value. The compiler does not know the
-/// value, so cargo does not pass it on: it only becomes part of the names of artefacts.
+#[derive(Deserialize)]
+struct Locked {
+    name: String,
+    version: String,
+    source: Option<String>,
+}
+
+/// A value of `split-debuginfo` made from the directory's path, so that no two checkouts share a value. The compiler does not know
+/// the value, so cargo does not pass it on: it only becomes part of the names of artefacts.
 pub(super) fn own_split_debuginfo(directory: &Path) -> String {
     let mut hasher = DefaultHasher::new();
     directory.hash(&mut hasher);
     format!("of-{:016x}", hasher.finish())
+}
+
+/// Cargo's settings with which a checkout shares its compiled dependencies with others; `None` if it can share none. A package
+/// that a profile names, in the checkout or in the settings above it, is not shared: cargo refuses two settings for one package.
+pub(super) fn settings_to_share(checkout: &Path, above: &BuildSettings) -> Option<String> {
+    let read = |path| CheckoutFile::find(checkout, path).and_then(|file| file.read());
+    let lock: Lock = toml::from_str(&read("Cargo.lock").ok()?).ok()?;
+    let mut named = Vec::new();
+    for path in SETTINGS {
+        match read(path) {
+            Ok(text) => named.extend(packages_of_profiles(&text)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => return None,
+        }
+    }
+    for text in above.texts() {
+        named.extend(packages_of_profiles(text)?);
+    }
+    let mut settings = String::new();
+    for Locked { name, version, source } in lock.package {
+        let Some(source) = source.filter(|_| !named.iter().any(|key| key.contains(&name))) else { continue };
+        let package = format!("{}#{name}@{version}", source.split('#').next().unwrap_or_default());
+        // Cargo writes no others.
+        if package.chars().all(|char| char.is_ascii_graphic() && !"\"\\".contains(char)) {
+            for profile in ["dev", "release"] {
+                let _ = writeln!(settings, "[profile.{profile}.package.\"{package}\"]\nsplit-debuginfo = \"off\"");
+            }
+        }
+    }
+    (!settings.is_empty()).then_some(settings)
+}
+
+/// The packages for which a manifest or cargo's settings set a profile, as they are written there; `None` if the text is not TOML.
+fn packages_of_profiles(text: &str) -> Option<Vec<String>> {
+    let table: Table = text.parse().ok()?;
+    let profiles = table.get("profile").and_then(|profiles| profiles.as_table()).into_iter().flat_map(Table::values);
+    let packages = profiles.filter_map(|profile| profile.get("package")?.as_table()).flat_map(Table::keys);
+    Some(packages.cloned().collect())
 }

@@ -37,9 +37,7 @@
 //! | judge tests as red on stubs or green on finished code | [`red_check`], [`green_check`] |
 //! | find out whether tests notice a change to the code | [`MutantTrials`], [`MutantVerdict`] |
 //! | recurring failures, and progress of repairs | [`signature`], [`patterns_of`], [`merge_patterns`], [`is_converging`] |
-//! | read a harness's output without running anything | [`harness`] |
 //! | test code that runs commands, without running any | [`Recorder`] |
-//! | let several checkouts share compiled dependencies | [`share_dependencies`] |
 
 mod command;
 mod toolchain;
@@ -47,7 +45,7 @@ mod failure;
 mod outcome;
 mod judgement;
 mod patterns;
-pub mod harness;
+mod harness;
 mod files;
 mod runner;
 mod environment;
@@ -61,7 +59,7 @@ mod test_programs;
 mod report;
 mod recorder;
 mod dependencies;
-mod mutants;
+mod mutant_trials;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -70,12 +68,11 @@ struct Readme;
 pub use cargo_test::NotCargoTest;
 pub use command::{CommandLine, EmptyCommand};
 pub use confinement::Unconfined;
-pub use dependencies::share_dependencies;
 pub use execution::{Ending, Finished, RunError};
 pub use failure::{FailurePattern, FailureType, StructuredFailure};
 pub use harness::KnownTests;
 pub use judgement::{GreenCheck, RedCheck, green_check, red_check};
-pub use mutants::{MutantTrials, MutantVerdict, NoBaseline, TrialError};
+pub use mutant_trials::{MutantTrials, MutantVerdict, NoBaseline, TrialError};
 pub use outcome::{BuildOutcome, Forgery, TestOutcome, TestRun, TestVerdict};
 pub use patterns::{FailedRound, build_failure, is_converging, merge_patterns, patterns_of, signature, stuck_patterns};
 pub use recorder::{RecordedCall, Recorder};

@@ -113,6 +113,11 @@ pub(super) enum Programs {
 }
 
 impl Programs {
+    /// Whether commands start programs of this system.
+    pub(super) fn are_real(&self) -> bool {
+        matches!(self, Self::Real)
+    }
+
     /// Runs a command to its end.
     pub(super) async fn run(
         &self,

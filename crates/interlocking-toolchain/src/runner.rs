@@ -3,8 +3,8 @@
 use super::build_settings::BuildSettings;
 use super::cargo_test::{Built, CargoTest};
 use super::command::CommandLine;
-use super::confinement::{Build, Confinement, Unconfined};
-use super::dependencies::own_split_debuginfo;
+use super::confinement::{Build, Sandboxes, Unconfined};
+use super::dependencies::{own_split_debuginfo, settings_to_share};
 use super::environment;
 use super::execution::{Ending, Finished, RunError};
 use super::outcome::{BuildOutcome, TestRun};
@@ -17,10 +17,12 @@ use crate::canaries::{WithCanaries, with_canaries};
 use crate::files::{Change, CheckoutFile};
 use crate::harness::{KnownTests, exit_code, go_test, junit};
 use interlocking_agents::program::{Environment, Invocation};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
@@ -38,10 +40,12 @@ pub struct Runner {
     toolchain: Toolchain,
     target_directory: PathBuf,
     environment: Environment,
-    confinement: Confinement,
+    sandboxes: Sandboxes,
     settings: BuildSettings,
     programs: Programs,
     stops_at_failure: bool,
+    /// The longest time that a process took for one test, if that is measured.
+    slowest_test: Option<Arc<AtomicU64>>,
     /// Held while cargo builds in the target directory.
     building: Arc<Mutex<()>>,
 }
@@ -81,8 +85,8 @@ impl Runner {
         target_directory: impl AsRef<Path>,
         checkouts: impl AsRef<Path>,
     ) -> Result<Self, Unconfined> {
-        let confinement = Confinement::of_this_system()?;
-        Ok(Self::confined(toolchain, target_directory.as_ref(), checkouts.as_ref(), confinement))
+        let sandboxes = Sandboxes::of_this_system()?;
+        Ok(Self::confined(toolchain, target_directory.as_ref(), checkouts.as_ref(), sandboxes))
     }
 
     /// Like [`new`](Self::new), with as much isolation as this system has.
@@ -91,8 +95,8 @@ impl Runner {
         target_directory: impl AsRef<Path>,
         checkouts: impl AsRef<Path>,
     ) -> Self {
-        let confinement = Confinement::as_far_as_possible();
-        Self::confined(toolchain, target_directory.as_ref(), checkouts.as_ref(), confinement)
+        let sandboxes = Sandboxes::as_far_as_possible();
+        Self::confined(toolchain, target_directory.as_ref(), checkouts.as_ref(), sandboxes)
     }
 
     /// [`with_weaker_isolation`](Self::with_weaker_isolation) if the user accepts that, and [`new`](Self::new) otherwise.
@@ -112,7 +116,7 @@ impl Runner {
         }
     }
 
-    fn confined(toolchain: Toolchain, target_directory: &Path, checkouts: &Path, confinement: Confinement) -> Self {
+    fn confined(toolchain: Toolchain, target_directory: &Path, checkouts: &Path, sandboxes: Sandboxes) -> Self {
         // Commands have directories of their own, and files are recorded up to the root.
         let absolute = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_owned());
         // Builds that agents run have another target directory.
@@ -122,23 +126,27 @@ impl Runner {
             toolchain,
             target_directory,
             environment,
-            confinement,
+            sandboxes,
             settings: BuildSettings::of(&absolute(checkouts)),
             programs: Programs::default(),
             stops_at_failure: false,
+            slowest_test: None,
             building: Arc::default(),
         }
     }
 
     /// A runner that stops at the first failure if each test runs in a process of its own, with this time limit for a single
     /// test if that is less than the toolchain's limit.
-    pub(crate) fn stopping_at_failure(&self, test_limit: Option<Duration>) -> Self {
+    pub(crate) fn stopping_at_failure(&self, test_limit_seconds: u64) -> Self {
         let mut toolchain = self.toolchain.clone();
-        if let Some(limit) = test_limit {
-            let seconds = limit.as_secs().saturating_add(u64::from(limit.subsec_nanos() > 0));
-            toolchain.one_test_timeout_seconds = toolchain.one_test_timeout_seconds.min(seconds);
-        }
-        Self { toolchain, stops_at_failure: true, ..self.clone() }
+        toolchain.one_test_timeout_seconds = toolchain.one_test_timeout_seconds.min(test_limit_seconds);
+        Self { toolchain, stops_at_failure: true, slowest_test: None, ..self.clone() }
+    }
+
+    /// A runner that measures the longest time that a process takes for one test, in milliseconds, if each test runs in a process of
+    /// its own.
+    pub(crate) fn measuring(&self, slowest_test: Arc<AtomicU64>) -> Self {
+        Self { slowest_test: Some(slowest_test), ..self.clone() }
     }
 
     /// This runner with another toolchain. The files outside the checkouts are those that this runner has recorded, and builds of
@@ -228,6 +236,8 @@ impl Runner {
         known: KnownTests<'_>,
     ) -> Result<TestRun, RunError> {
         let command = CargoTest::of(&named.command)?;
+        // Another test of this checkout may have the file changed until then.
+        let turn = self.turn_to_build(&command.build).await;
         let failed = |source| RunError::File { path: checkout.path().join(known.test_path), source };
         let found = CheckoutFile::find(checkout.path(), known.test_path);
         let file = match found.and_then(|file| file.read().map(|text| (file, text))) {
@@ -245,15 +255,14 @@ impl Runner {
             Ok(paired) => paired.unwrap_or(WithCanaries { text: String::new(), tests: Vec::new() }),
             Err(error) => return Ok(TestRun::DidNotBuild { diagnostics: error.to_string() }),
         };
-        let turn = self.turn_to_build(&command.build).await;
         let deadline = Instant::now() + named.timeout();
         // Also restored if this future is dropped, so that the next test of this checkout finds what was committed.
         let change = file.as_ref().map(|(file, text)| Change::make(file, text, &paired.text));
         let change = change.transpose().map_err(failed)?;
         let finished = self.run(&command.build, checkout, &self.target_directory, named.timeout()).await;
-        drop(turn);
         // Restored before any test runs: no test may read in the file which name is the canary's.
         change.map(Change::restore).transpose().map_err(failed)?;
+        drop(turn);
         let finished = finished?;
         let built = Built::read(&finished.stdout, &self.target_directory);
         if finished.ending != Ending::Exited(0) {
@@ -273,7 +282,7 @@ impl Runner {
         let suite = Suite {
             toolchain: &self.toolchain,
             environment: &self.environment,
-            confinement: &self.confinement,
+            sandboxes: &self.sandboxes,
             checkout: checkout.path(),
             known,
             built: &built,
@@ -284,6 +293,7 @@ impl Runner {
             programs: &self.programs,
             deadline,
             stops_at_failure: self.stops_at_failure,
+            slowest_test: self.slowest_test.as_deref(),
         };
         suite.run(&paired.tests).await
     }
@@ -291,8 +301,7 @@ impl Runner {
     /// Waits until no other command builds with cargo in the target directory. Cargo would wait for that too, but within the
     /// command's time. Other programs may build at the same time.
     async fn turn_to_build(&self, command: &CommandLine) -> Option<MutexGuard<'_, ()>> {
-        let is_cargo = Path::new(command.program()).file_stem().is_some_and(|stem| stem == "cargo");
-        if is_cargo { Some(self.building.lock().await) } else { None }
+        if is_cargo(command) { Some(self.building.lock().await) } else { None }
     }
 
     async fn run(
@@ -308,7 +317,7 @@ impl Runner {
         make(target_directory)?;
         let temporary = Temporary::beside(checkout.path())?;
         let build = Build { checkout: checkout.path(), target: target_directory, temporary: temporary.path() };
-        let sandbox = self.confinement.of_build(&build, &self.toolchain, command.program());
+        let sandbox = self.sandboxes.of_build(&build, &self.toolchain, command.program());
         let own = own_split_debuginfo(checkout.path());
         let environment = self
             .environment
@@ -319,8 +328,21 @@ impl Runner {
             .set("GOCACHE", target_directory.join("go"))
             .set("CARGO_PROFILE_DEV_SPLIT_DEBUGINFO", &own)
             .set("CARGO_PROFILE_RELEASE_SPLIT_DEBUGINFO", &own);
+        let mut arguments: Vec<OsString> = command.arguments().iter().map(Into::into).collect();
+        // Another command has artefacts of its own, and a recorder compiles nothing.
+        if is_cargo(command)
+            && target_directory == self.target_directory
+            && self.programs.are_real()
+            && let Some(settings) = settings_to_share(checkout.path(), &self.settings)
+        {
+            let path = temporary.path().join("dependencies.toml");
+            fs::write(&path, settings).map_err(|source| RunError::File { path: path.clone(), source })?;
+            // Rustup's choice of a toolchain comes first.
+            let first = usize::from(command.arguments().first().is_some_and(|word| word.starts_with('+')));
+            arguments.splice(first..first, ["--config".into(), path.into()]);
+        }
         let invocation = Invocation {
-            arguments: command.arguments().iter().map(Into::into).collect(),
+            arguments,
             directory: Some(checkout.path().to_owned()),
             sandbox: Some(Arc::new(sandbox)),
             ..Invocation::new(command.program(), environment)
@@ -329,6 +351,10 @@ impl Runner {
         temporary.delete().await?;
         Ok(finished)
     }
+}
+
+fn is_cargo(command: &CommandLine) -> bool {
+    Path::new(command.program()).file_stem().is_some_and(|stem| stem == "cargo")
 }
 
 /// Logs how long a build or a run of the tests took, whatever its result.

@@ -1,7 +1,7 @@
 //! Runs each test of the test programs in a process of its own, and its canary in another.
 
 use super::cargo_test::{Built, Chosen};
-use super::confinement::Confinement;
+use super::confinement::Sandboxes;
 use super::execution::{Ending, Finished, RunError};
 use super::outcome::{Forgery, TestOutcome, TestRun, names};
 use super::recorder::Programs;
@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -33,7 +34,7 @@ const PAIRS: usize = 10;
 pub(super) struct Suite<'a> {
     pub(super) toolchain: &'a Toolchain,
     pub(super) environment: &'a Environment,
-    pub(super) confinement: &'a Confinement,
+    pub(super) sandboxes: &'a Sandboxes,
     pub(super) checkout: &'a Path,
     /// The tests that must have a verdict if they are chosen, and the test file.
     pub(super) known: KnownTests<'a>,
@@ -50,6 +51,8 @@ pub(super) struct Suite<'a> {
     pub(super) deadline: Instant,
     /// Whether the suite stops at the first failure.
     pub(super) stops_at_failure: bool,
+    /// The longest time that a process took for one test, in milliseconds, if that is measured.
+    pub(super) slowest_test: Option<&'a AtomicU64>,
 }
 
 /// One test of one program.
@@ -130,7 +133,8 @@ impl Suite<'_> {
             }
         }
         outcome.timed_out = outcome.failed.iter().any(|failure| failure.failure_type == FailureType::Timeout);
-        if forged.is_empty() {
+        // A suite that stops at the first failure is asked whether there is one.
+        if forged.is_empty() || self.stops_at_failure && !outcome.failed.is_empty() {
             return Ok(TestRun::Ran(outcome));
         }
         Ok(TestRun::Forged { tests: forged.into_iter().map(|test| Forgery { test }).collect() })
@@ -201,8 +205,15 @@ impl Suite<'_> {
     async fn start(&self, job: &Job<'_>, path: &str) -> Result<Finished, RunError> {
         let mut arguments: Vec<OsString> = vec![path.into(), "--exact".into(), "--test-threads=2".into()];
         arguments.extend(self.arguments.iter().map(OsString::from));
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        self.process(job.program, job.package, arguments, left.min(self.toolchain.one_test_timeout())).await
+        let began = Instant::now();
+        let left = self.deadline.saturating_duration_since(began);
+        let limit = left.min(self.toolchain.one_test_timeout());
+        let finished = self.process(job.program, job.package, arguments, limit).await;
+        if let Some(slowest) = self.slowest_test {
+            let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            slowest.fetch_max(took, Ordering::Relaxed);
+        }
+        finished
     }
 
     /// Makes a program list its tests, or those that it would run with these arguments.
@@ -240,7 +251,7 @@ impl Suite<'_> {
         let mut programs: Vec<PathBuf> = self.built.others.clone();
         programs.push(program.to_owned());
         let sandbox = self
-            .confinement
+            .sandboxes
             .of_test(self.checkout, self.known.hidden(), &programs, temporary.path(), self.toolchain)
             .map_err(|source| RunError::File { path: self.checkout.to_owned(), source })?;
         let environment = self.environment.clone().set("CARGO_MANIFEST_DIR", package).without("CARGO_TARGET_DIR");

@@ -16,7 +16,7 @@ use interlocking::runtime::journal::{Journal, MemoryJournal};
 use interlocking::runtime::roles::Roles;
 use interlocking::runtime::{CancelToken, Elapsed, EventSink, StartError};
 use interlocking::rust_source::UnreadableMarker;
-use interlocking::toolchain::{Runner, Unconfined, share_dependencies};
+use interlocking::toolchain::{Runner, Unconfined};
 use interlocking::workspaces::{GitWorkspaces, GitWorkspacesError};
 use interlocking::worktree::{BranchName, CommitId, GitError, NameError, OpenError, Repository, SignatureError};
 use std::path::{Path, PathBuf};
@@ -110,14 +110,6 @@ pub enum SetUpError {
     /// The author's name or address is not valid.
     #[error(transparent)]
     Author(#[from] SignatureError),
-    /// The directory for worktrees cannot be written to.
-    #[error("{}: {reason}", path.display())]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// Why not.
-        reason: std::io::Error,
-    },
     /// This system cannot confine the agents' code.
     #[error(transparent)]
     Unconfined(#[from] Unconfined),
@@ -203,15 +195,6 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         workspaces = workspaces.with_reserved_directory(journal);
     }
     let checkouts = workspaces.checkouts_of(&run);
-    let share = |directory: &Path| {
-        let shared = share_dependencies(directory);
-        shared.map_err(|reason| SetUpError::Directory { path: directory.to_owned(), reason })
-    };
-    if is_new_here {
-        share(&directory)?;
-    }
-    // Also for a run that is resumed: the directory above the checkouts is ours, but may have been changed since.
-    share(&checkouts)?;
     let runner = Runner::with_weaker_isolation_if(toolchain, &target_directory, &checkouts, accept_weaker_isolation)?;
     let places = RunPlaces { run: run.clone(), workspaces: workspaces.clone(), base };
     let bench = Arc::new(Workbench::new(repository, places, runner, &task)?);

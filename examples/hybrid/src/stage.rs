@@ -2,7 +2,7 @@
 
 use crate::demo;
 use interlocking::cli::repository::LayOutError;
-use interlocking::toolchain::{Checkout, RunError, Runner, Toolchain, Unconfined, share_dependencies};
+use interlocking::toolchain::{Checkout, RunError, Runner, Toolchain, Unconfined};
 use interlocking::worktree::Repository;
 use std::fs;
 use std::path::Path;
@@ -27,9 +27,8 @@ pub enum StageError {
     },
 }
 
-/// Makes the repository in `directory`, which must be empty or absent, and whose parent must be the demonstration's own: builds
-/// below that parent share their dependencies. Builds the seed once, which compiles the shared dependencies of all worktrees and
-/// reduces the lock file to the seed's needs.
+/// Makes the repository in `directory`, which must be empty or absent. Builds the seed once, which compiles the dependencies that
+/// all checkouts share and reduces the lock file to the seed's needs.
 ///
 /// # Errors
 ///
@@ -41,7 +40,6 @@ pub async fn lay_out(
 ) -> Result<Repository, StageError> {
     let parent = directory.parent().unwrap_or(directory);
     let files = |reason| LayOutError::Files { path: parent.to_owned(), reason };
-    share_dependencies(parent).map_err(files)?;
     let toolchain = Toolchain::default();
     let runner = Runner::with_weaker_isolation_if(toolchain, target_directory, parent, accept_weaker_isolation)?;
     let build = async |directory: &Path| {

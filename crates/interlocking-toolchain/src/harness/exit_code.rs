@@ -6,7 +6,7 @@ use crate::failure::{FailureType, StructuredFailure};
 use crate::outcome::TestOutcome;
 
 /// Gives every known test the verdict of the whole command (TC-09). Without known tests, the verdict is that of the suite.
-pub fn read(finished: &Finished, known: KnownTests<'_>) -> TestOutcome {
+pub(crate) fn read(finished: &Finished, known: KnownTests<'_>) -> TestOutcome {
     let suite = [WHOLE_SUITE.to_owned()];
     let names = if known.names.is_empty() { &suite } else { known.names };
     let failure_type = match finished.ending {

@@ -44,7 +44,7 @@ impl Seen {
 ///
 /// The names of tests begin with their package: `example.org/halves::TestOdd`, `example.org/halves::TestTable/three`. A known
 /// test without a verdict counts as failed, and so does a package that did not build or did not end.
-pub fn read(finished: &Finished, known: KnownTests<'_>) -> Option<TestOutcome> {
+pub(crate) fn read(finished: &Finished, known: KnownTests<'_>) -> Option<TestOutcome> {
     let mut tests: BTreeMap<(String, String), Seen> = BTreeMap::new();
     let mut packages: BTreeMap<String, Seen> = BTreeMap::new();
     for line in finished.stdout.lines() {

@@ -14,7 +14,7 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 /// The largest report that is read, in bytes.
-pub const LARGEST_REPORT: usize = 16 * 1024 * 1024;
+pub(crate) const LARGEST_REPORT: usize = 16 * 1024 * 1024;
 
 /// The most tests that a report may have.
 const MOST_TESTS: usize = 100_000;
@@ -27,57 +27,6 @@ const LONGEST_OUTPUT: usize = 64 * 1024;
 
 /// The longest part of a report that an error quotes, in bytes.
 const LONGEST_QUOTE: usize = 200;
-
-/// Why a file is not a valid report.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReportError {
-    /// The file is not well-formed XML, or ends early.
-    #[error("the report is no XML: {reason}, at byte {at}")]
-    NotXml {
-        /// What is wrong.
-        reason: String,
-        /// The byte offset.
-        at: u64,
-    },
-    /// The file is XML, but not a JUnit report.
-    #[error("the report is not JUnit's: its outermost element is `{root}`, not `testsuites` or `testsuite`")]
-    NotJunit {
-        /// The name of the outermost element.
-        root: String,
-    },
-    /// The file declares a document type, which can define entities; no harness does that.
-    #[error("the report declares a document type at byte {at}; reports have none")]
-    DocumentType {
-        /// The byte offset.
-        at: u64,
-    },
-    /// The report exceeds a limit.
-    #[error("the report has more than {most} {of}")]
-    TooMuch {
-        /// The limit.
-        most: usize,
-        /// What is limited.
-        of: &'static str,
-    },
-    /// A test without a name.
-    #[error("the report has a test without a name at byte {at}")]
-    Unnamed {
-        /// The byte offset.
-        at: u64,
-    },
-    /// A suite states more tests, failures or errors than it contains.
-    #[error("the suite `{suite}` says that {said} of its tests {what}, but reports {reported}")]
-    Contradiction {
-        /// The suite's name.
-        suite: String,
-        /// What is counted.
-        what: &'static str,
-        /// The number that the suite states.
-        said: usize,
-        /// The number that the suite contains.
-        reported: usize,
-    },
-}
 
 /// One test of a report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -108,7 +57,7 @@ pub(super) enum CaseKind {
 ///
 /// A known test that is missing from the report counts as failed. If the report is invalid, all known tests do, or the suite if
 /// none is known.
-pub fn read(finished: &Finished, report: Option<&str>, known: KnownTests<'_>) -> TestOutcome {
+pub(crate) fn read(finished: &Finished, report: Option<&str>, known: KnownTests<'_>) -> TestOutcome {
     let timed_out = finished.ending == Ending::TimedOut;
     let cases = match report {
         Some(text) => cases(text),
@@ -116,7 +65,7 @@ pub fn read(finished: &Finished, report: Option<&str>, known: KnownTests<'_>) ->
     };
     let cases = match cases {
         Ok(cases) => cases,
-        Err(error) => return no_verdict(finished, known, &error.to_string()),
+        Err(error) => return no_verdict(finished, known, &error),
     };
     let mut outcome = TestOutcome { timed_out, ..TestOutcome::default() };
     for case in cases {
@@ -154,17 +103,17 @@ enum Part {
     Other,
 }
 
-/// The tests of a report.
-pub(super) fn cases(text: &str) -> Result<Vec<Case>, ReportError> {
+/// The tests of a report, or why the text is no valid report.
+pub(super) fn cases(text: &str) -> Result<Vec<Case>, String> {
     if text.len() > LARGEST_REPORT {
-        return Err(ReportError::TooMuch { most: LARGEST_REPORT, of: "bytes" });
+        return Err(too_much(LARGEST_REPORT, "bytes"));
     }
     let mut reader = Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
     let mut reading = Reading::default();
     loop {
         let at = reader.buffer_position();
-        let not_xml = |reason: String| ReportError::NotXml { reason: quoted(&reason), at };
+        let not_xml = |reason: String| not_xml(&reason, at);
         let event = reader.read_event().map_err(|error| not_xml(error.to_string()))?;
         match event {
             Event::Start(element) => reading.open(&element, at)?,
@@ -179,7 +128,10 @@ pub(super) fn cases(text: &str) -> Result<Vec<Case>, ReportError> {
                     None => return Err(not_xml(format!("there is no entity `{name}`"))),
                 }
             }
-            Event::DocType(_) => return Err(ReportError::DocumentType { at }),
+            // It can define entities; no harness does that.
+            Event::DocType(_) => {
+                return Err(format!("the report declares a document type at byte {at}; reports have none"));
+            }
             Event::Eof if reading.open.is_empty() && reading.has_begun => return Ok(reading.cases),
             Event::Eof => return Err(not_xml("it ends early".to_owned())),
             Event::Empty(_) | Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
@@ -215,20 +167,22 @@ enum Open {
 }
 
 impl Reading {
-    fn open(&mut self, element: &BytesStart<'_>, at: u64) -> Result<(), ReportError> {
+    fn open(&mut self, element: &BytesStart<'_>, at: u64) -> Result<(), String> {
         if self.open.len() >= DEEPEST {
-            return Err(ReportError::TooMuch { most: DEEPEST, of: "elements within each other" });
+            return Err(too_much(DEEPEST, "elements within each other"));
         }
         let local = element.local_name();
         let name: &str = local.as_ref();
         let attribute = |wanted: &str| attribute(element, wanted, at);
         let opened = match (self.open.last_mut(), name) {
             (None, _) if self.has_begun => {
-                return Err(ReportError::NotXml { reason: "something follows its outermost element".to_owned(), at });
+                return Err(not_xml("something follows its outermost element", at));
             }
             (None, "testsuites") => Open::Root,
             (None | Some(Open::Root | Open::Suite(_)), "testsuite") => {
-                let count = |wanted| Ok(attribute(wanted)?.and_then(|number| number.trim().parse().ok()));
+                let count = |wanted| -> Result<Option<usize>, String> {
+                    Ok(attribute(wanted)?.and_then(|number| number.trim().parse().ok()))
+                };
                 Open::Suite(Suite {
                     name: attribute("name")?.unwrap_or_default(),
                     tests: count("tests")?,
@@ -237,9 +191,16 @@ impl Reading {
                     found: [0; 3],
                 })
             }
-            (None, root) => return Err(ReportError::NotJunit { root: quoted(root) }),
+            (None, root) => {
+                return Err(format!(
+                    "the report is not JUnit's: its outermost element is `{}`, not `testsuites` or `testsuite`",
+                    quoted(root)
+                ));
+            }
             (Some(Open::Root | Open::Suite(_)), "testcase") => {
-                let name = attribute("name")?.filter(|name| !name.is_empty()).ok_or(ReportError::Unnamed { at })?;
+                let name = attribute("name")?
+                    .filter(|name| !name.is_empty())
+                    .ok_or_else(|| format!("the report has a test without a name at byte {at}"))?;
                 let class = attribute("classname")?.filter(|class| !class.is_empty());
                 Open::Case(Case {
                     name: class.map_or_else(|| name.clone(), |class| format!("{class}::{name}")),
@@ -280,11 +241,11 @@ impl Reading {
         Ok(())
     }
 
-    fn close(&mut self) -> Result<(), ReportError> {
+    fn close(&mut self) -> Result<(), String> {
         match self.open.pop() {
             Some(Open::Case(case)) => {
                 if self.cases.len() == MOST_TESTS {
-                    return Err(ReportError::TooMuch { most: MOST_TESTS, of: "tests" });
+                    return Err(too_much(MOST_TESTS, "tests"));
                 }
                 self.count(0);
                 self.cases.push(case);
@@ -321,15 +282,26 @@ impl Reading {
 impl Suite {
     /// Checks that the suite contains as much as it states. It may contain more: a test that first failed and then broke is
     /// counted once, but reported twice.
-    fn check(self) -> Result<(), ReportError> {
+    fn check(self) -> Result<(), String> {
         let said = [(self.tests, "are there"), (self.failures, "failed"), (self.errors, "broke")];
         for ((said, what), reported) in said.into_iter().zip(self.found) {
             if let Some(said) = said.filter(|said| *said > reported) {
-                return Err(ReportError::Contradiction { suite: quoted(&self.name), what, said, reported });
+                let suite = quoted(&self.name);
+                return Err(format!(
+                    "the suite `{suite}` says that {said} of its tests {what}, but reports {reported}"
+                ));
             }
         }
         Ok(())
     }
+}
+
+fn not_xml(reason: &str, at: u64) -> String {
+    format!("the report is no XML: {}, at byte {at}", quoted(reason))
+}
+
+fn too_much(most: usize, of: &str) -> String {
+    format!("the report has more than {most} {of}")
 }
 
 /// Words of a report, or about it, as an error quotes them: code under test decides how long they are.
@@ -338,8 +310,8 @@ fn quoted(words: &str) -> String {
     if beginning.len() < words.len() { format!("{beginning}…") } else { words.to_owned() }
 }
 
-fn attribute(element: &BytesStart<'_>, wanted: &str, at: u64) -> Result<Option<String>, ReportError> {
-    let not_xml = |reason: String| ReportError::NotXml { reason: quoted(&reason), at };
+fn attribute(element: &BytesStart<'_>, wanted: &str, at: u64) -> Result<Option<String>, String> {
+    let not_xml = |reason: String| not_xml(&reason, at);
     let found = element.try_get_attribute(wanted).map_err(|error| not_xml(error.to_string()))?;
     let value = found.map(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0));
     Ok(value.transpose().map_err(|error| not_xml(error.to_string()))?.map(|value| value.into_owned()))

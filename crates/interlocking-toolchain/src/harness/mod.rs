@@ -8,15 +8,15 @@ use crate::outcome::{TestOutcome, TestVerdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-pub mod exit_code;
-pub mod libtest;
-pub mod junit;
-pub mod go_test;
+pub(crate) mod exit_code;
+pub(crate) mod libtest;
+pub(crate) mod junit;
+pub(crate) mod go_test;
 mod junit_failure;
 mod panics;
 
 /// The test name of a failure that belongs to no single test.
-pub const WHOLE_SUITE: &str = "(whole suite)";
+pub(crate) const WHOLE_SUITE: &str = "(whole suite)";
 
 /// What is known about the tests before their output is read.
 #[derive(Debug, Clone, Copy)]

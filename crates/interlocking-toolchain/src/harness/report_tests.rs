@@ -187,7 +187,7 @@ fn a_report_is_held_against_what_else_is_known() {
 /// Every file quickly gives verdicts or an error with a place.
 #[test]
 fn hostile_reports_are_refused() {
-    let refused = |report: &str| junit::cases(report).unwrap_err().to_string();
+    let refused = |report: &str| junit::cases(report).unwrap_err();
     let deep = format!("{}{}", "<testsuite>".repeat(40), "</testsuite>".repeat(40));
     let mut many = "<testsuite>".to_owned();
     for test in 0..100_001 {
@@ -273,21 +273,17 @@ fn texts_of_a_failure_are_kept_in_part() {
     let go = [("output", &output[..]), ("fail", "")].map(|(action, output)| {
         serde_json::json!({"Action": action, "Package": "p", "Test": "a", "Output": output}).to_string() + "\n"
     });
-    let outcomes = [
-        libtest::read(&finished(Ending::Exited(101), &libtest), known(&[])).unwrap(),
-        junit(&python),
-        go_test::read(&finished(Ending::Exited(1), &go.concat()), known(&[])).unwrap(),
-    ];
-    for outcome in &outcomes {
-        let failure = &outcome.failed[0];
+    let rust = libtest::one(&finished(Ending::Exited(101), &libtest), "a", "a", "tests/kinds.rs");
+    let libtest::OneTest::Failed(rust) = rust else { panic!("{rust:?}") };
+    let go = go_test::read(&finished(Ending::Exited(1), &go.concat()), known(&[])).unwrap();
+    let failures = [rust, junit(&python).failed.remove(0), go.failed[0].clone()];
+    for failure in &failures {
         let texts = [&failure.counterexample, &failure.expected, &failure.actual].into_iter().flatten();
         for text in texts.chain([&failure.message]) {
             assert!(!text.is_empty() && text.len() <= LONGEST_TEXT, "{} bytes", text.len());
         }
     }
-    let kept = outcomes.map(|outcome| {
-        let failure = &outcome.failed[0];
-        [&failure.actual, &failure.expected, &failure.counterexample].map(Option::is_some)
-    });
+    let kept =
+        failures.map(|failure| [&failure.actual, &failure.expected, &failure.counterexample].map(Option::is_some));
     assert_eq!(kept, [[true; 3], [true; 3], [true, true, false]]);
 }

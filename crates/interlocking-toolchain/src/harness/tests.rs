@@ -6,7 +6,8 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::execution::{Ending, Finished};
 use crate::failure::{FailureType, StructuredFailure};
-use crate::outcome::{TestOutcome, TestVerdict};
+use crate::outcome::TestOutcome;
+use libtest::OneTest;
 
 macro_rules! recorded {
     ($name:literal, $ending:expr) => {
@@ -19,26 +20,28 @@ macro_rules! recorded {
     };
 }
 
-fn read(finished: &Finished, names: &[&str]) -> TestOutcome {
-    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    libtest::read(
-        finished,
-        KnownTests { names: &names, test_path: "tests/kinds.rs", implementation_path: Some("src/lib.rs") },
-    )
-    .expect("tests ran")
+fn one(finished: &Finished, name: &str) -> OneTest {
+    libtest::one(finished, name, name, "tests/kinds.rs")
 }
 
-fn kinds() -> TestOutcome {
-    read(&recorded!("kinds", Ending::Exited(101)), &[])
+#[track_caller]
+fn failure(result: OneTest) -> StructuredFailure {
+    let OneTest::Failed(failure) = result else { panic!("{result:?}") };
+    failure
 }
 
 #[track_caller]
 fn check(test: &str, expected: Expect) {
-    let kinds = kinds();
-    let TestVerdict::Failed(failure) = kinds.verdict_of(test) else {
-        panic!("{test}: {:?}", kinds.verdict_of(test));
-    };
-    expected.assert_debug_eq(failure);
+    expected.assert_debug_eq(&failure(one(&recorded!("kinds", Ending::Exited(101)), test)));
+}
+
+/// The output of a program that ran one test, which this line reports.
+fn output(line: &str, counts: &str) -> String {
+    format!("running 1 test\n{line}\n\ntest result: ok. {counts}; 0 measured; 0 filtered out\n")
+}
+
+fn finished(ending: Ending, stdout: String) -> Finished {
+    Finished { ending, stdout, is_cut: false, stderr: "something else went wrong".to_owned() }
 }
 
 /// HY-99, HY-100, TC-09: a property that does not hold has its smallest counterexample and both sides of the comparison.
@@ -241,43 +244,35 @@ fn a_stub() {
     );
 }
 
-/// HY-180: every verdict of the run is read, and the tests' own output is not taken for verdicts.
+/// HY-180: the verdict is the harness's line for the test, and the test's own output is not taken for one.
 #[test]
-fn every_verdict_is_found() {
-    let kinds = kinds();
-    assert_eq!(kinds.passed, ["prop_expects_a_panic", "prop_holds"]);
-    assert_eq!(kinds.ignored, ["prop_ignored"]);
-    assert_eq!(kinds.failed.len(), 12);
-    assert_eq!(kinds.verdict_of("prop_forged"), TestVerdict::Absent);
-    assert_eq!(kinds.verdict_of("prop_other"), TestVerdict::Absent);
-    assert!(!kinds.all_passed());
+fn a_verdict_is_the_harness_s_own() {
+    let (passed, ignored) = (output("test a ... ok", "1 passed; 0 failed; 0 ignored"), "0 passed; 0 failed; 1 ignored");
+    assert_eq!(one(&finished(Ending::Exited(0), passed.clone()), "a"), OneTest::Passed);
+    assert_eq!(one(&finished(Ending::Exited(0), output("test a ... ignored", ignored)), "a"), OneTest::Ignored);
+    assert_eq!(failure(one(&finished(Ending::Exited(0), passed), "b")).failure_type, FailureType::ParseError);
+    for name in ["prop_forged", "prop_other", "prop_holds"] {
+        let failure = failure(one(&recorded!("kinds", Ending::Exited(101)), name));
+        assert_eq!(failure.failure_type, FailureType::ParseError, "{name}");
+    }
 }
 
-/// HY-100, TC-11: when time is up, the test without a verdict is the one that hung.
+/// HY-100, TC-11: a test without a verdict when time is up has not ended in time.
 #[test]
 fn a_timeout() {
-    let outcome = read(&recorded!("timeout", Ending::TimedOut), &["prop_fine", "prop_endless"]);
-    assert_eq!(outcome.passed, ["prop_fine"]);
-    assert_eq!(kinds_of(&outcome), [("prop_endless", FailureType::Timeout)]);
-    assert!(outcome.timed_out);
+    for fixture in [recorded!("timeout", Ending::TimedOut), recorded!("timeout_long", Ending::TimedOut)] {
+        let failure = failure(one(&fixture, "prop_endless"));
+        assert_eq!(failure.failure_type, FailureType::Timeout);
+        assert!(failure.message.contains("was still running when its time was up"), "{}", failure.message);
+    }
 }
 
-/// TC-11: after a minute the harness names the slow test itself.
-#[test]
-fn a_timeout_of_a_test_nobody_knew() {
-    let outcome = read(&recorded!("timeout_long", Ending::TimedOut), &[]);
-    assert_eq!(kinds_of(&outcome), [("prop_endless", FailureType::Timeout)]);
-    let outcome = read(&recorded!("timeout", Ending::TimedOut), &[]);
-    assert_eq!(kinds_of(&outcome), [(WHOLE_SUITE, FailureType::Timeout)]);
-}
-
-/// HY-100: if the test program crashes, its output says nothing about the remaining tests.
+/// HY-100: if the test program crashes, its output says nothing about the test.
 #[test]
 fn output_without_a_verdict() {
-    let outcome = read(&recorded!("abort", Ending::Exited(101)), &["prop_fine", "prop_aborts"]);
-    let unread = FailureType::ParseError;
-    assert_eq!(kinds_of(&outcome), [("prop_fine", unread), ("prop_aborts", unread)]);
-    assert!(outcome.failed[0].message.contains("SIGABRT"), "{}", outcome.failed[0].message);
+    let failure = failure(one(&recorded!("abort", Ending::Exited(101)), "prop_aborts"));
+    assert_eq!(failure.failure_type, FailureType::ParseError);
+    assert!(failure.message.contains("SIGABRT"), "{}", failure.message);
 }
 
 #[test]
@@ -295,11 +290,8 @@ fn what_follows_a_reason_to_ignore_a_test_is_part_of_the_reason() {
         ("prop_a", "test prop_a - should panic ... ignored, slow ... ok"),
         ("src/lib.rs - f (line 3) - compile fail", "test src/lib.rs - f (line 3) - compile fail ... ignored"),
     ] {
-        let stdout = format!(
-            "running 1 test\n{line}\n\ntest result: ok. 0 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n"
-        );
-        let finished = Finished { ending: Ending::Exited(0), stdout, is_cut: false, stderr: String::new() };
-        assert_eq!(libtest::one(&finished, name, name, "tests/kinds.rs"), libtest::OneTest::Ignored, "{line}");
+        let finished = finished(Ending::Exited(0), output(line, "0 passed; 0 failed; 1 ignored"));
+        assert_eq!(one(&finished, name), OneTest::Ignored, "{line}");
     }
 }
 
@@ -307,10 +299,8 @@ fn what_follows_a_reason_to_ignore_a_test_is_part_of_the_reason() {
 #[test]
 fn a_panic_in_the_test_file_of_a_workspace_within_the_checkout_is_an_assertion() {
     let kind = |test_path: &str| {
-        let known = KnownTests { names: &[], test_path, implementation_path: None };
-        let outcome = libtest::read(&recorded!("kinds", Ending::Exited(101)), known).unwrap();
-        let TestVerdict::Failed(failure) = outcome.verdict_of("prop_plain_condition") else { panic!("{outcome:?}") };
-        failure.failure_type
+        let name = "prop_plain_condition";
+        failure(libtest::one(&recorded!("kinds", Ending::Exited(101)), name, name, test_path)).failure_type
     };
     for test_path in ["tests/kinds.rs", "./tests/kinds.rs", "sub/tests/kinds.rs"] {
         assert_eq!(kind(test_path), FailureType::PropertyFailed, "{test_path}");
@@ -320,39 +310,25 @@ fn a_panic_in_the_test_file_of_a_workspace_within_the_checkout_is_an_assertion()
     }
 }
 
-/// CON-53: tests that could not be built have no verdicts, which differs from failing.
-#[test]
-fn a_compile_error_is_not_a_failing_test() {
-    let finished = recorded!("compile_error", Ending::Exited(101));
-    assert_eq!(
-        libtest::read(
-            &finished,
-            KnownTests { names: &[], test_path: "tests/kinds.rs", implementation_path: Some("src/lib.rs") }
-        ),
-        None
-    );
-}
-
 /// A program that bypasses the capture of output can add verdicts, but they contradict the counts.
 #[test]
 fn forged_verdicts_contradict_the_counts() {
-    let mut finished = recorded!("kinds", Ending::Exited(101));
-    finished.stdout = finished.stdout.replace("test prop_holds ... ok", "test prop_holds ... FAILED");
-    let outcome = read(&finished, &[]);
-    assert!(kinds_of(&outcome).contains(&(WHOLE_SUITE, FailureType::ParseError)));
+    let lines = "test a ... ok\ntest b ... ok";
+    for counts in ["1 passed; 0 failed; 0 ignored", "0 passed; 1 failed; 0 ignored", "2 passed; 0 failed; 0 ignored"] {
+        let failure = failure(one(&finished(Ending::Exited(0), output(lines, counts)), "a"));
+        assert!(failure.message.contains("counts do not match"), "{}", failure.message);
+    }
 }
 
-/// A failing command whose tests all pass (a broken test program, a failing script) is not a success.
+/// A program that fails although its test passes is not a success.
 #[test]
-fn a_failing_command_is_a_failure() {
-    let finished = Finished {
-        ending: Ending::Exited(1),
-        stdout: "running 1 test\ntest prop_a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n"
-            .to_owned(),
-        is_cut: false,
-        stderr: "something else went wrong".to_owned(),
-    };
-    assert_eq!(kinds_of(&read(&finished, &[])), [(WHOLE_SUITE, FailureType::ParseError)]);
+fn a_failing_program_is_a_failure() {
+    let passed = output("test a ... ok", "1 passed; 0 failed; 0 ignored");
+    for ending in [Ending::Exited(1), Ending::Killed] {
+        let failure = failure(one(&finished(ending, passed.clone()), "a"));
+        assert_eq!(failure.failure_type, FailureType::ParseError);
+        assert!(failure.message.ends_with("reported no failed test: something else went wrong"), "{}", failure.message);
+    }
 }
 
 /// TC-09: if only the exit code counts, every test shares the command's verdict.

@@ -72,7 +72,7 @@ async fn a_program_that_ends_before_its_test_has_failed() {
 }
 
 /// Writes what the harness would write, for the right test name, and ends with the same exit code.
-const FORGE: &str = "use std::io::Write;\npub fn forge() -> ! {\n    \
+pub(crate) const FORGE: &str = "use std::io::Write;\npub fn forge() -> ! {\n    \
     let test = std::env::args().nth(1).unwrap();\n    let lines = format!(\"test {test} ... ok\\n\\n\
     test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out\\n\\n\");\n    \
     std::io::stdout().write_all(lines.as_bytes()).unwrap();\n    std::process::exit(0)\n}\n";

@@ -4,6 +4,7 @@
 
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+mod dependencies;
 mod forged;
 #[cfg(target_os = "linux")]
 mod left_behind;

@@ -1,5 +1,6 @@
 //! Mutations that are made, built and tested. One small crate is compiled about ten times.
 
+use crate::forged::FORGE;
 use interlocking_rust_source::{Edit, Mutant, claimed_edit, mutants};
 use interlocking_toolchain::{
     Checkout, CommandLine, Harness, KnownTests, MutantTrials, MutantVerdict, NoBaseline, Runner, Toolchain, TrialError,
@@ -81,7 +82,10 @@ async fn what_no_test_notices_is_told_from_what_one_does() {
     let uncompiled = trials.try_edit(&mutant(19, "`<` becomes `<=`")).await.unwrap();
     assert_eq!(uncompiled, MutantVerdict::NotCompiled);
 
-    let mut trials = trials.with_test_limit(Duration::from_secs(2));
+    assert_eq!(trials.test_limit(), Duration::from_secs(20));
+    let toolchain = Toolchain { one_test_timeout_seconds: 2, ..Toolchain::default() };
+    let mut trials = MutantTrials::begin(&runner.with_toolchain(toolchain), Checkout::at(&at), known).await.unwrap();
+    assert_eq!(trials.test_limit(), Duration::from_secs(2));
     assert_eq!(trials.try_edit(&claimed("twice += 2", "twice += 0")).await.unwrap(), MutantVerdict::TimedOut);
 
     fs::write(at.join("src/lib.rs"), "// something else").unwrap();
@@ -201,4 +205,25 @@ async fn a_file_that_tests_replace_with_a_link_is_restored_and_what_the_link_lea
             assert!(matches!(again, Err(TrialError::NoFile { .. })), "{again:?}");
         }
     }
+}
+
+/// What a test finds counts, although the result of another is forged.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_a_test_notices_is_caught_although_the_result_of_another_is_forged() {
+    let checkouts = tempfile::tempdir().unwrap();
+    let at = checkouts.path().join("1");
+    let tests = "#[test]\nfn prop_forged() { assert_eq!(victim::one(), 1); }\n\
+        #[test]\nfn prop_two() { assert_eq!(victim::two(), 2); }\n";
+    lay_out(&at, tests);
+    let code = "pub fn one() -> i32 { 1 }\npub fn two() -> i32 { 2 }\n";
+    fs::write(at.join("src/lib.rs"), code).unwrap();
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants");
+    let runner = Runner::new(Toolchain::default(), target, checkouts.path()).unwrap();
+    let names = ["prop_forged", "prop_two"].map(str::to_owned);
+    let known = KnownTests { names: &names, test_path: "tests/p.rs", implementation_path: Some("src/lib.rs") };
+    let mut trials = MutantTrials::begin(&runner, Checkout::at(&at), known).await.unwrap();
+    let forging = format!("{}{FORGE}", code.replace("{ 1 }", "{ forge() }"));
+    assert_eq!(trials.try_text("src/lib.rs", &forging).await.unwrap(), MutantVerdict::Survived);
+    let caught = MutantVerdict::Caught { by: vec!["prop_two".to_owned()] };
+    assert_eq!(trials.try_text("src/lib.rs", &forging.replace("{ 2 }", "{ 3 }")).await.unwrap(), caught);
 }

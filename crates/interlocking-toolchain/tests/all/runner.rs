@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use interlocking_toolchain::{
-    BuildOutcome, Checkout, CommandLine, Harness, KnownTests, RunError, Runner, TestRun, Toolchain,
+    BuildOutcome, Checkout, CommandLine, Harness, KnownTests, NamedCommand, RunError, Runner, TestRun, Toolchain,
 };
 
 fn shell(script: &str) -> CommandLine {
@@ -175,6 +175,29 @@ async fn a_test_file_is_as_it_was_after_a_cancelled_build() {
         () = started => {}
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), TESTS);
+}
+
+/// A test waits with the test file until other tests of the checkout have restored it.
+#[tokio::test]
+async fn a_test_file_is_as_it_was_after_two_tests_of_one_checkout_at_once() {
+    let (here, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = here.path().join("tests/properties.rs");
+    fs::create_dir(file.parent().unwrap()).unwrap();
+    fs::write(&file, TESTS).unwrap();
+    let command = cargo(programs.path(), "sleep 0.1");
+    let contract = NamedCommand { harness: Harness::Libtest, ..NamedCommand::new(command.clone()) };
+    let toolchain = Toolchain {
+        test_command: command,
+        commands: [("contract".to_owned(), contract)].into(),
+        ..Toolchain::default()
+    };
+    let runner = Runner::new(toolchain, target(), "/nonexistent").unwrap();
+    let checkout = Checkout::at(here.path());
+    let (test, contract) = tokio::join!(runner.test(&checkout, KNOWN), runner.run_named("contract", &checkout, KNOWN));
+    for run in [test, contract] {
+        assert!(matches!(run, Ok(TestRun::Ran(_))), "{run:?}");
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), TESTS);
 }
 
 /// A symbolic link in a commit leads to no file outside: the file is neither read nor written, and nothing is built.
