@@ -19,7 +19,7 @@ use interlocking::rust_source::UnreadableMarker;
 use interlocking::toolchain::{Runner, Unconfined};
 use interlocking::workspaces::{GitWorkspaces, GitWorkspacesError};
 use interlocking::worktree::{BranchName, CommitId, GitError, NameError, OpenError, Repository, SignatureError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The settings of a run.

@@ -29,7 +29,11 @@ async fn told_in(project: &Project, denied: Denied, file: &str, before: &str, no
     let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
     let implemented = write("src/api.rs", "pub fn done() -> bool {\n    true\n}\n");
     let wrong = [append("src/top.txt", "done\n"), implemented.clone(), write(file, now), Act::Commit];
-    let right = [append("src/top.txt", "done\n"), implemented, write("src/more.rs", "pub fn more() {}\n"), Act::Commit];
+    let more = write("src/more.rs", "pub fn more() {}\n");
+    let mut right = vec![append("src/top.txt", "done\n"), implemented, more, Act::Commit];
+    if file == "Cargo.toml" {
+        right.insert(0, write(file, before));
+    }
     let script = AgentScript::default()
         .once(Who::Planner, "top", &answer, &scaffolded)
         .once(Who::Implementer, "top", &passed, &wrong)
