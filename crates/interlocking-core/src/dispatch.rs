@@ -5,13 +5,13 @@
 //! the futures of all nodes, which is the largest part of a graph's compile time. Here the loop is checked once,
 //! generic over the nodes, and a graph only lists its nodes: [`Few`] for up to sixteen, [`Many`] for blocks of them.
 
+use crate::chain::{Chain, leave};
 use crate::context::Cx;
 use crate::entered::Entered;
 use crate::graph::{Done, Field, Graph, Node, Relay, misplaced};
 use crate::kind::Kind;
 use crate::net::{NodeIndex, PlaceIndex};
 use crate::route::{Route, Step};
-use crate::visit::{Visit, leave};
 use std::convert::Infallible;
 use std::future::{Future, pending};
 use std::marker::PhantomData;
@@ -132,7 +132,7 @@ macro_rules! sixteen {
                 entered: Entered<'run, G>,
                 relay: &'run mut dyn Relay,
             ) -> impl Future<Output = Done<G>> + Send + 'run {
-                let mut visit = Visit::new(entered, relay);
+                let mut chain = Chain::new(entered, relay);
                 async move {
                     // A captured variable would stay in the future, so the token moves to a local one.
                     let mut next = ManuallyDrop::new(input);
@@ -141,7 +141,7 @@ macro_rules! sixteen {
                         // Each arm consumes the token before it awaits, so that no future holds the token.
                         let route = match arm {
                             $($index if $node::EXISTS => {
-                                let Visit { entered, effects, .. } = &mut visit;
+                                let Chain { entered, effects, .. } = &mut chain;
                                 let mut cx = Cx { entered, effects, node: PhantomData };
                                 leave(call::<$node>(graph, input, &mut cx).await)
                             })*
@@ -151,10 +151,10 @@ macro_rules! sixteen {
                             }
                         };
                         match route {
-                            Ok(Step::One(way, token)) if visit.continues_within(PLACE, LAST, way, &token) => {
+                            Ok(Step::One(way, token)) if chain.continues_within(PLACE, LAST, way, &token) => {
                                 next = ManuallyDrop::new(token);
                             }
-                            route => return visit.done(route),
+                            route => return chain.done(route),
                         }
                     }
                 }
@@ -179,13 +179,13 @@ macro_rules! sixteen {
                 entered: Entered<'run, G>,
                 relay: &'run mut dyn Relay,
             ) -> impl Future<Output = Done<G>> + Send + 'run {
-                let mut visit = Visit::new(entered, relay);
+                let mut chain = Chain::new(entered, relay);
                 async move {
                     // A captured variable would stay in the future, so the token moves to a local one.
                     let mut next = ManuallyDrop::new(input);
                     loop {
                         let (arm, input) = arm(next, FIRST, EACH);
-                        let (entered, relay) = visit.reborrow();
+                        let (entered, relay) = chain.reborrow();
                         let done = match arm {
                             $($index => $node::chain(graph, ManuallyDrop::into_inner(input), entered, relay).await,)*
                             _ => {
@@ -193,11 +193,11 @@ macro_rules! sixteen {
                                 Done::misplaced()
                             }
                         };
-                        match visit.after(done) {
-                            Ok(Step::One(way, token)) if visit.continues_within(PLACE, LAST, way, &token) => {
+                        match chain.after(done) {
+                            Ok(Step::One(way, token)) if chain.continues_within(PLACE, LAST, way, &token) => {
                                 next = ManuallyDrop::new(token);
                             }
-                            route => return visit.done(route),
+                            route => return chain.done(route),
                         }
                     }
                 }

@@ -1,5 +1,4 @@
-//! What sort of message an outcome is (V3-143). An operator can read it, and a journal keeps it, without looking into
-//! payloads.
+//! What sort of message an outcome is. An operator can read it, and a journal keeps it, without looking into payloads.
 
 use crate::graph::{Edge, Graph, Node};
 use serde::{Deserialize, Serialize};
@@ -19,7 +18,7 @@ pub struct Label {
     pub route_hint: Option<String>,
 }
 
-/// How bad a message is (CON-39).
+/// How bad a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Severity {

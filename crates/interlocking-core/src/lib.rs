@@ -37,7 +37,7 @@ pub mod dispatch;
 mod services;
 mod entered;
 #[doc(hidden)]
-pub mod visit;
+pub mod chain;
 mod effects;
 mod label;
 pub mod kind;

@@ -11,7 +11,7 @@ use interlocking_core::graph::{Done, Graph};
 use interlocking_core::kind::{EventNode, JoinNode, LogicNode};
 use interlocking_core::net::NodeIndex;
 use interlocking_core::table::NodeKind;
-use interlocking_core::visit::run;
+use interlocking_core::chain::run;
 use interlocking_runtime::advisory::AdvisoryNode;
 use interlocking_runtime::graph::GraphNode;
 use interlocking_runtime::human::HumanNode;

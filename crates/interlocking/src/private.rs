@@ -24,7 +24,7 @@ pub use interlocking_core::net::{Net, Nets};
 pub use interlocking_core::route::{Choice, Nth, Route, Step};
 pub use interlocking_core::route_hint;
 pub use interlocking_core::serde::{Deserializer, Serializer};
-pub use interlocking_core::visit::no_relay;
+pub use interlocking_core::chain::no_relay;
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::llm::{AsksWithInput, FromHandler, FromInput, LLM, PassesReplyOn, as_reply};
 #[cfg(feature = "runtime")]

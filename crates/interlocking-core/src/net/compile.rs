@@ -48,7 +48,7 @@ impl Net {
             }
             for (nth, goto) in row.goto.iter().enumerate() {
                 let Some(limit) = goto.times else { continue };
-                let edge = start + narrow(nth)?;
+                let edge = narrow(usize::from(start) + nth)?;
                 let mut exhausted = None;
                 if let Some(route) = &goto.exhausted {
                     exhausted = Some(narrow(alternatives.len())?);

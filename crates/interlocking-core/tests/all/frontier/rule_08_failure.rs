@@ -1,6 +1,6 @@
 //! A failure without a route ends the run and clears everything.
 
-use crate::play::{Play, join, logic, net};
+use super::play::{Play, join, logic, net};
 use interlocking_core::frontier::Violation;
 use interlocking_core::route::Step;
 

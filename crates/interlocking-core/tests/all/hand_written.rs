@@ -3,6 +3,7 @@
 
 #![expect(missing_docs, non_camel_case_types, reason = "a test, and what a macro writes")]
 
+use interlocking_core::chain::run;
 use interlocking_core::context::{ContextError, Cx, Entered, MemoryCell, Services, Workspace};
 use interlocking_core::frontier::{Execution, Frontier, Input, Limit, Payload};
 use interlocking_core::graph::{Done, Graph};
@@ -10,7 +11,6 @@ use interlocking_core::kind::{JoinHandler, JoinNode, LogicHandler, LogicNode};
 use interlocking_core::net::NodeIndex;
 use interlocking_core::route::Route;
 use interlocking_core::run_id::RunId;
-use interlocking_core::visit::run;
 use interlocking_core::{fork, goto};
 use serde::{Deserialize, Serialize};
 use std::any::Any;

@@ -1,6 +1,6 @@
 //! A place holds at most one token, queued and running counted alike.
 
-use crate::play::{Play, double_token, join, logic, net};
+use super::play::{Play, double_token, join, logic, net};
 use interlocking_core::net::Net;
 
 fn two_ways_into_one_node() -> Net {

@@ -1,6 +1,6 @@
 //! A step that the node's row does not allow changes nothing.
 
-use crate::play::{Play, Token, join, logic, net};
+use super::play::{Play, Token, join, logic, net};
 use interlocking_core::frontier::Violation;
 use interlocking_core::route::Step;
 

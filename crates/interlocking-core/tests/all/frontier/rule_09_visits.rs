@@ -1,6 +1,6 @@
 //! `visits = n` counts the entries of a node; entry n + 1 takes the exhausted route before the handler runs.
 
-use crate::play::{Play, logic, net};
+use super::play::{Play, logic, net};
 
 #[test]
 fn entries_are_counted_from_one_and_the_one_beyond_the_bound_is_exhausted() {

@@ -1,7 +1,7 @@
 //! A run is stuck when no node is due, no node runs and it has not ended. The reason is given in terms of the
 //! graph.
 
-use crate::play::{Play, join, logic, net};
+use super::play::{Play, join, logic, net};
 use interlocking_core::frontier::Violation;
 
 #[test]

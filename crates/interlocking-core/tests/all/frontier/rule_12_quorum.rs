@@ -1,6 +1,6 @@
 //! A join with a quorum fires with the outcome that brings its n-th value, or fills its last slot, and clears its region then.
 
-use crate::play::{Play, double_token, join, live_at_exit, logic, net};
+use super::play::{Play, double_token, join, live_at_exit, logic, net};
 use interlocking_core::frontier::Violation;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeRow, Quorum};

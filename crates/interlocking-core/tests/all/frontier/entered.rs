@@ -1,7 +1,7 @@
 //! A run whose only token is taken at once, without being queued: it equals a run that is made and
 //! then started.
 
-use crate::play::{Play, Token, join, logic, net};
+use super::play::{Play, Token, join, logic, net};
 use interlocking_core::frontier::{Frontier, Payload as _, Single};
 use interlocking_core::route::Step;
 

@@ -1,6 +1,6 @@
 //! The exit is legal only when nothing else is live; a half-filled slot is live.
 
-use crate::play::{Play, double_token, join, live_at_exit, logic, net};
+use super::play::{Play, double_token, join, live_at_exit, logic, net};
 
 #[test]
 fn it_is_illegal_while_another_node_is_due_or_runs() {

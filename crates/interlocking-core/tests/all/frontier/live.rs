@@ -1,6 +1,6 @@
 //! Which execution of a node is live: the execution that runs, or that is due and may run.
 
-use crate::play::{Play, logic, net};
+use super::play::{Play, logic, net};
 use interlocking_core::frontier::Execution;
 
 #[test]

@@ -1,8 +1,6 @@
 //! Random tables with random schedules: compares the frontier with a naive model of the rules, step by
 //! step.
 
-#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
-
 mod model;
 mod random_table;
 mod schedule;

@@ -1,7 +1,7 @@
 //! `relay`, the shortcut: either it has the same effect as completing a node and starting what is
 //! due, or it changes nothing.
 
-use crate::play::{Play, Token, join, logic, net};
+use super::play::{Play, Token, join, logic, net};
 use interlocking_core::net::Net;
 use interlocking_core::route::Step;
 

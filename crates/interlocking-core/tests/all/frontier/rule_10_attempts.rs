@@ -1,6 +1,6 @@
 //! `attempts = n` bounds a node's edge to itself. The count restarts on entry from another node.
 
-use crate::play::{Play, logic, net};
+use super::play::{Play, logic, net};
 
 #[test]
 fn it_bounds_the_edge_from_the_node_to_itself() {

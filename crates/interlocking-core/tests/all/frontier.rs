@@ -1,7 +1,5 @@
 //! The rules of runs as the frontier implements them, one module each.
 
-#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
-
 mod play;
 
 mod rule_01_double_token;

@@ -1,6 +1,6 @@
 //! An alternative may clear a region first: executions in the region are discarded, even if they end later.
 
-use crate::play::{Play, join, live_at_exit, logic, net};
+use super::play::{Play, join, live_at_exit, logic, net};
 use interlocking_core::frontier::Violation;
 use interlocking_core::net::Net;
 

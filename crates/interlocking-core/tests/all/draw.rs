@@ -1,7 +1,6 @@
 //! Diagrams of routing tables, compared with the expected ones.
 
-mod protocols;
-
+use crate::protocols;
 use expect_test::{Expect, expect, expect_file};
 use interlocking_core::draw::{dot, mermaid};
 use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Quorum, Table};
@@ -14,20 +13,20 @@ fn check(table: &Table, in_mermaid: Expect, in_dot: Expect) {
 /// HY-69: the graph is data (nodes, kinds, types, edges) and can be printed.
 #[test]
 fn hybrid_is_drawn_with_its_nodes_kinds_types_and_edges() {
-    expect_file!["drawings/hybrid.mmd"].assert_eq(&mermaid(&protocols::hybrid()));
-    expect_file!["drawings/hybrid.dot"].assert_eq(&dot(&protocols::hybrid()));
+    expect_file!["../drawings/hybrid.mmd"].assert_eq(&mermaid(&protocols::hybrid()));
+    expect_file!["../drawings/hybrid.dot"].assert_eq(&dot(&protocols::hybrid()));
 }
 
 #[test]
 fn v3_is_drawn_with_its_regions_and_its_branch_that_may_be_skipped() {
-    expect_file!["drawings/v3.mmd"].assert_eq(&mermaid(&protocols::v3()));
-    expect_file!["drawings/v3.dot"].assert_eq(&dot(&protocols::v3()));
+    expect_file!["../drawings/v3.mmd"].assert_eq(&mermaid(&protocols::v3()));
+    expect_file!["../drawings/v3.dot"].assert_eq(&dot(&protocols::v3()));
 }
 
 #[test]
 fn scout_and_wave_is_drawn_with_its_people() {
-    expect_file!["drawings/scout_and_wave.mmd"].assert_eq(&mermaid(&protocols::scout_and_wave()));
-    expect_file!["drawings/scout_and_wave.dot"].assert_eq(&dot(&protocols::scout_and_wave()));
+    expect_file!["../drawings/scout_and_wave.mmd"].assert_eq(&mermaid(&protocols::scout_and_wave()));
+    expect_file!["../drawings/scout_and_wave.dot"].assert_eq(&dot(&protocols::scout_and_wave()));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A latched slot remembers its value for later rounds, until a new one arrives; it does not count at exit.
 
-use crate::play::{Play, double_token, join, live_at_exit, logic, net};
+use super::play::{Play, double_token, join, live_at_exit, logic, net};
 use interlocking_core::net::Net;
 
 /// `impl` is written once and kept; `tests` may be written again, and `helper` writes `impl` again beside the loop.

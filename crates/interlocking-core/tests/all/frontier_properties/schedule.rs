@@ -1,7 +1,7 @@
 //! Plays a table with random choices on the frontier, on a second frontier without shortcuts, and on the model.
 
-use crate::model::{Model, Started, Way, Wrong, is_nothing};
-use crate::random_table::{RandomNode, nodes};
+use super::model::{Model, Started, Way, Wrong, is_nothing};
+use super::random_table::{RandomNode, nodes};
 use interlocking_core::frontier::{Due, Execution, Frontier, Input, Payload, Violation};
 use interlocking_core::net::{Net, PlaceIndex};
 use interlocking_core::route::Step;

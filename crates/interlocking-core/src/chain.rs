@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 /// A chain of executions that run one after the other: the state that [`dispatch`](crate::dispatch) keeps beside the
 /// token.
 #[doc(hidden)]
-pub struct Visit<'run, G: Graph> {
+pub struct Chain<'run, G: Graph> {
     pub(crate) entered: Entered<'run, G>,
     pub(crate) effects: Effects,
     relay: &'run mut dyn Relay,
@@ -26,10 +26,10 @@ where
     N: Node,
     K: Kind<N>,
 {
-    let mut visit = Visit::new(entered, no_relay());
-    let mut cx = Cx { entered: &visit.entered, effects: &mut visit.effects, node: PhantomData };
+    let mut chain = Chain::new(entered, no_relay());
+    let mut cx = Cx { entered: &chain.entered, effects: &mut chain.effects, node: PhantomData };
     let route = leave(kind.run(input, &mut cx).await);
-    visit.done(route)
+    chain.done(route)
 }
 
 /// The route, without the node's type.
@@ -45,14 +45,14 @@ pub(crate) fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>
     }
 }
 
-impl<'run, G: Graph> Visit<'run, G> {
+impl<'run, G: Graph> Chain<'run, G> {
     /// Starts a chain with its first execution.
     #[inline]
     pub fn new(entered: Entered<'run, G>, relay: &'run mut dyn Relay) -> Self {
         Self { entered, effects: Effects::default(), relay }
     }
 
-    /// Whether the chain continues along an alternative. If so, this is afterwards the visit of the node that the
+    /// Whether the chain continues along an alternative. If so, this is afterwards at the node that the
     /// alternative leads to.
     #[inline]
     pub fn continues(&mut self, alternative: AlternativeIndex, token: &G::Token) -> bool {

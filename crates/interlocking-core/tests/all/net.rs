@@ -1,13 +1,9 @@
 //! Tables compiled to nets, and tables as JSON.
 
-#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
-
-#[path = "net/json.rs"]
 mod json;
-#[path = "net/quorum.rs"]
 mod quorum;
-mod protocols;
 
+use crate::protocols;
 use expect_test::{Expect, expect};
 use interlocking_core::net::{Net, NetError};
 use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Quorum, Table, Target};
@@ -174,6 +170,11 @@ fn a_table_that_no_index_can_hold_is_refused() {
     let mut busy = logic("a").entry();
     busy.goto = vec![Goto::new("a", &[]); 65_537];
     assert!(matches!(Net::new(table([busy])), Err(NetError::TooLarge { .. })));
+    let [mut first, mut second] = [logic("a").entry(), logic("b")];
+    first.goto = vec![Goto::new("b", &[]); 40_000];
+    second.goto = first.goto.clone();
+    second.goto[39_999].times = Some(1);
+    assert!(matches!(Net::new(table([first, second])), Err(NetError::TooLarge { count: 79_999 })));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A branch of a fork may choose among targets, including a join's slot: that is how a branch is
 //! skipped.
 
-use crate::play::{Play, join, logic, net};
+use super::play::{Play, join, logic, net};
 use interlocking_core::net::Net;
 
 fn skippable() -> Net {

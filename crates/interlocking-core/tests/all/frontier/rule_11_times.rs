@@ -1,6 +1,6 @@
 //! `times = n` bounds an edge: once a run has taken the edge n times, it takes the exhausted route instead.
 
-use crate::play::{Play, join, logic, net};
+use super::play::{Play, join, logic, net};
 use interlocking_core::frontier::{Frontier, Payload, Violation};
 use interlocking_core::net::{Net, PlaceIndex};
 use interlocking_core::route::Step;

@@ -1,6 +1,6 @@
 //! A join fires once when every slot has a value, and then its slots are empty (HY-63, HY-256).
 
-use crate::play::{Play, join, logic, net};
+use super::play::{Play, join, logic, net};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow};
 

@@ -1,6 +1,6 @@
 //! A node consumes its input and takes exactly one alternative: one goto, or the whole fork.
 
-use crate::play::{Play, logic, net};
+use super::play::{Play, logic, net};
 
 #[test]
 fn a_goto_moves_the_token() {
