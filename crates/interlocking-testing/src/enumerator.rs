@@ -145,8 +145,8 @@ impl<G: Graph> Enumerator<G> {
         self
     }
 
-    /// Adds a possible message to event node `N` from outside, at any moment; a run has at most two messages. Without a
-    /// call of this method there are none.
+    /// Adds a possible message to event node `N` from outside, at any moment. Without a call of this method there are
+    /// none. A run has at most two messages, or as many as an `exhausted(…)` route of an event node takes, up to ten.
     ///
     /// # Panics
     ///

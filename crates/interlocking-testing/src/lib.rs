@@ -27,6 +27,7 @@ mod choices;
 mod enumerator;
 mod generate;
 mod log;
+mod messages;
 mod play;
 mod player;
 mod recorder;

@@ -17,15 +17,13 @@ use interlocking_runtime::{Outcome, StartError};
 use crate::chance::{Chance, Choice, Point, Sort};
 use crate::choices::Choices;
 use crate::log::{Log, Seen};
+use crate::messages;
 use crate::player::Player;
 use crate::recorder::{Recorder, event_nodes};
 use crate::route::Routes;
 use crate::samples::Samples;
 use crate::settings::Settings;
 use crate::trial::Trial;
-
-/// How many messages from outside one run may have.
-const MESSAGES: u32 = 2;
 
 /// The suffix of the family in which it is chosen whether a node fails.
 pub(crate) const ENDS: &str = " ends";
@@ -128,7 +126,7 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
         log: log.clone(),
         root: RunId::DEFAULT,
         takes_messages: event_nodes(G::net()).filter(known).map(str::to_owned).collect(),
-        messages: AtomicU32::new(MESSAGES),
+        messages: AtomicU32::new(messages::allowed(G::net())),
         is_virtual: settings.is_virtual,
     };
     let failures = FailureInjector { net: G::net(), chance: chance.clone(), log: log.clone() };

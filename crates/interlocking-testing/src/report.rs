@@ -9,6 +9,7 @@ use interlocking_core::net::Net;
 use interlocking_core::table::NodeKind;
 
 use crate::choices::Choices;
+use crate::messages;
 use crate::play::Ending;
 use crate::recorder::event_nodes;
 use crate::route::{Route, RouteIndex, Routes};
@@ -205,6 +206,12 @@ impl Report {
                 true => format!("give it one: `.with_message::<{}::{}>(…)`", self.module(), route.from),
                 false => "what is said of the way there is to be done first".to_owned(),
             };
+        }
+        if let Some(taken) = messages::taken_by(self.net, route).filter(|&taken| taken > messages::MOST) {
+            let most = messages::MOST;
+            return format!(
+                "it takes {taken} messages, and a run has at most {most}: excuse it, `.with_excused_route(…)`"
+            );
         }
         let (mut due, mut known) = (VecDeque::from([route.from.as_str()]), BTreeSet::from([route.from.as_str()]));
         while let Some(node) = due.pop_front() {

@@ -18,4 +18,5 @@ mod namesakes;
 mod newsroom;
 mod quorum_joins;
 mod real_time;
+mod repeated_messages;
 mod routes;
