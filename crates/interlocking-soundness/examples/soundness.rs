@@ -25,6 +25,9 @@ Decides whether the graph of a table is sound, and prints the verdict as JSON. `
 
 exit code: 0 sound, 1 not sound, 2 not decided within the limit, 3 bad input";
 
+/// The exit code for bad input.
+pub(crate) const BAD_INPUT: u8 = 3;
+
 /// What stands in the way of a verdict, and what to do about it.
 struct BadInput {
     problem: String,
@@ -46,26 +49,30 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
-        println!("{USAGE}");
-        return ExitCode::SUCCESS;
-    }
-    match report(&arguments) {
-        Ok((report, code)) => {
-            println!("{report}");
+    match run(&arguments, std::io::stdin()) {
+        Ok((text, code)) => {
+            println!("{text}");
             ExitCode::from(code)
         }
-        Err(BadInput { problem, help }) => {
-            eprintln!("error: {problem}\nhelp: {help}");
-            ExitCode::from(3)
+        Err(text) => {
+            eprintln!("{text}");
+            ExitCode::from(BAD_INPUT)
         }
     }
 }
 
-fn report(arguments: &[String]) -> Result<(String, u8), BadInput> {
+/// The text for standard output with the exit code, or for bad input the text for standard error.
+pub(crate) fn run(arguments: &[String], input: impl Read) -> Result<(String, u8), String> {
+    if arguments.iter().any(|argument| argument == "--help" || argument == "-h") {
+        return Ok((USAGE.to_owned(), 0));
+    }
+    report(arguments, input).map_err(|BadInput { problem, help }| format!("error: {problem}\nhelp: {help}"))
+}
+
+fn report(arguments: &[String], input: impl Read) -> Result<(String, u8), BadInput> {
     let Arguments { file, limit } = read_arguments(arguments)?;
     let shown = if file == "-" { "standard input" } else { &file };
-    let net = read_net(shown, &read_text(&file, shown)?)?;
+    let net = read_net(shown, &read_text(&file, input, shown)?)?;
     let verdict = check_within(&net, limit);
     let report = Report { graph: &net.table().graph, verdict: &verdict };
     let code = match verdict {
@@ -94,10 +101,10 @@ fn read_arguments(arguments: &[String]) -> Result<Arguments, BadInput> {
     Ok(Arguments { file, limit })
 }
 
-fn read_text(file: &str, shown: &str) -> Result<String, BadInput> {
+fn read_text(file: &str, mut input: impl Read, shown: &str) -> Result<String, BadInput> {
     let mut text = String::new();
     let read = match file {
-        "-" => std::io::stdin().read_to_string(&mut text).map(|_| text),
+        "-" => input.read_to_string(&mut text).map(|_| text),
         _ => std::fs::read_to_string(file),
     };
     read.map_err(|error| bad(format!("{shown} cannot be read: {error}"), "name a JSON file in UTF-8, or `-`"))

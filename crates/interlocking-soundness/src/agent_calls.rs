@@ -12,6 +12,12 @@ use interlocking_core::agent_calls::AgentCalls;
 use interlocking_core::net::{AlternativeIndex, Net, NodeIndex};
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 
+/// What the rounding of floats can add to a bound or take from it.
+const ROUNDING: f64 = 1e-6;
+
+/// From here on, rounding can be more than [`ROUNDING`].
+const TOO_LARGE: f64 = 4_294_967_296.0;
+
 /// The worst-case number of agent calls of any run of the graph. The table does not contain the calls of child runs, so
 /// the result is unknown for a graph with child runs.
 pub fn agent_calls(net: &Net) -> AgentCalls {
@@ -37,11 +43,11 @@ fn most(net: &Net, of_each_start: &[u32]) -> AgentCalls {
     }
     let mut counts = Counts::new(net, of_each_start);
     counts.limit();
-    let Some(optimum) = counts.program.maximise() else {
+    let Some(optimum) = counts.program.maximise().filter(|optimum| optimum.value < TOO_LARGE) else {
         return AgentCalls::UNKNOWN;
     };
     // The true bound is an integer, so the fraction is dropped.
-    let at_most = (optimum.value + 1e-6).floor() as u64;
+    let at_most = (optimum.value + ROUNDING).floor() as u64;
     let plan: Vec<f64> = counts.taken.iter().map(|&variable| optimum.of(variable)).collect();
     AgentCalls { at_most: Some(at_most), exact: witness::makes(net, of_each_start, &plan, at_most) }
 }

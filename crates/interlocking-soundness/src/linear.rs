@@ -25,6 +25,10 @@ pub(crate) struct Optimum {
 /// Smaller than any significant number: all coefficients are integers.
 const EPSILON: f64 = 1e-9;
 
+/// How many numbers of its table a solution may read or change, about a second without optimisation: a table must not
+/// stop a compiler.
+const MOST_NUMBERS: usize = 1 << 26;
+
 impl Program {
     pub(crate) fn variable(&mut self, objective: f64) -> Variable {
         self.objective.push(objective);
@@ -36,10 +40,11 @@ impl Program {
         self.limits.push(Limit { terms, at_most });
     }
 
-    /// The optimum; `None` if the sum is unbounded.
+    /// The optimum; `None` if the sum is unbounded, or the optimum is not found with [`MOST_NUMBERS`].
     pub(crate) fn maximise(&self) -> Option<Optimum> {
         let (variables, limits) = (self.objective.len(), self.limits.len());
         let width = variables + limits + 1;
+        let mut left = MOST_NUMBERS.checked_sub(limits.saturating_mul(width))?;
         // Each row defines one basic variable; at first the slack variable of each limit is basic.
         let mut rows: Vec<Vec<f64>> = Vec::with_capacity(limits);
         for (at, limit) in self.limits.iter().enumerate() {
@@ -65,7 +70,8 @@ impl Program {
                 }
             }
             let (_, leaves) = leaves?;
-            pivot(&mut rows, &mut objective, leaves, enters);
+            let changed = pivot(&mut rows, &mut objective, leaves, enters);
+            left = left.checked_sub(width + limits + changed)?;
             basic[leaves] = enters;
         }
         let mut values = vec![0.0; variables];
@@ -76,20 +82,23 @@ impl Program {
     }
 }
 
-/// Makes `enters` basic in row `leaves`.
-fn pivot(rows: &mut [Vec<f64>], objective: &mut [f64], leaves: usize, enters: usize) {
+/// Makes `enters` basic in row `leaves`. Returns how many numbers of other rows are changed.
+fn pivot(rows: &mut [Vec<f64>], objective: &mut [f64], leaves: usize, enters: usize) -> usize {
     let factor = rows[leaves][enters];
     rows[leaves].iter_mut().for_each(|value| *value /= factor);
     let pivot = rows[leaves].clone();
     let used: Vec<(usize, f64)> = pivot.iter().copied().enumerate().filter(|(_, value)| *value != 0.0).collect();
     let others = rows.iter_mut().enumerate().filter(|(at, _)| *at != leaves).map(|(_, row)| &mut row[..]);
+    let mut changed = 0;
     for row in others.chain([objective]) {
         let factor = row[enters];
         if factor != 0.0 {
             used.iter().for_each(|&(column, value)| row[column] -= factor * value);
             row[enters] = 0.0;
+            changed += used.len();
         }
     }
+    changed
 }
 
 impl Optimum {

@@ -29,5 +29,5 @@ mod frontier_agrees;
 #[path = "../../../../tests/sample.rs"]
 mod sample;
 
-#[path = "../../../interlocking-core/tests/protocols/mod.rs"]
+#[path = "../../../interlocking-core/tests/all/protocols.rs"]
 mod protocols;

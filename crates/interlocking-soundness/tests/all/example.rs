@@ -1,53 +1,18 @@
 //! The command that checks a table: `examples/soundness.rs`, run on the tables beside it.
 
-#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
+use expect_test::expect;
 
-#[path = "../../interlocking-core/tests/protocols/mod.rs"]
-mod protocols;
-
-use expect_test::{expect, expect_file};
-use interlocking_core::table::Table;
-use std::io::Write;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+#[expect(dead_code, reason = "its `main` only prints what `run` returns")]
+#[path = "../../examples/soundness.rs"]
+mod command;
 
 /// The result of the command: exit code, standard output, standard error.
-fn soundness(arguments: &[&str], input: &str) -> (i32, String, String) {
-    let mut child = Command::new(program())
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that reads no input closes its end of the pipe.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
-
-/// The command, built from the current sources: cargo builds examples for some ways to run tests only. It is built as `cargo test
-/// --workspace` builds it, so that nothing is compiled again.
-fn program() -> &'static PathBuf {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--workspace", "--profile", "test", "--quiet", "--locked"])
-            .args(["--example", "soundness", "--message-format", "json"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .stderr(Stdio::inherit())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "the example does not build");
-        let messages = String::from_utf8(output.stdout).unwrap();
-        let messages = messages.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-        let programs: Vec<PathBuf> =
-            messages.filter_map(|message| Some(message["executable"].as_str()?.into())).collect();
-        programs.into_iter().next().unwrap()
-    })
+fn soundness(arguments: &[&str], input: &str) -> (u8, String, String) {
+    let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+    match command::run(&arguments, input.as_bytes()) {
+        Ok((text, code)) => (code, text + "\n", String::new()),
+        Err(text) => (command::BAD_INPUT, String::new(), text + "\n"),
+    }
 }
 
 /// The error message for an invalid input.
@@ -55,19 +20,6 @@ fn refused(arguments: &[&str], input: &str) -> String {
     let (code, out, error) = soundness(arguments, input);
     assert_eq!((code, out.as_str()), (3, ""), "{error}");
     error
-}
-
-#[test]
-fn the_tables_are_those_of_the_protocols() {
-    for (table, file) in [
-        (protocols::hybrid(), expect_file!["../examples/tables/hybrid.json"]),
-        (protocols::v3(), expect_file!["../examples/tables/v3.json"]),
-        (protocols::scout_and_wave(), expect_file!["../examples/tables/scout-and-wave.json"]),
-    ] {
-        let json = serde_json::to_string_pretty(&table).unwrap() + "\n";
-        assert_eq!(serde_json::from_str::<Table>(&json).unwrap(), table);
-        file.assert_eq(&json);
-    }
 }
 
 #[test]

@@ -1,10 +1,6 @@
 //! The three protocols are sound, and every cancel and latch of V3 is needed.
 
-#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
-
-#[path = "../../interlocking-core/tests/protocols/mod.rs"]
-mod protocols;
-
+use crate::protocols;
 use expect_test::expect;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table};

@@ -1,10 +1,6 @@
 //! The worst-case number of agent calls, on tables for which it can be computed by hand.
 
-#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
-
-#[path = "../../interlocking-core/tests/protocols/mod.rs"]
-mod protocols;
-
+use crate::protocols;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table, Visits};
 use interlocking_soundness::{AgentCalls, agent_calls, own_agent_calls, starts};
@@ -129,6 +125,17 @@ fn an_event_with_an_agent_counts_once_a_message() {
     // Each redirect repeats the work.
     assert_eq!(calls_with(event().visits(2).goto("work", &["work"])).at_most, Some(3 + 2));
     assert_eq!(calls_with(NodeRow::new("rebase", NodeKind::Event)), exactly(1), "without an agent it asks none");
+}
+
+#[test]
+fn numbers_that_floats_do_not_tell_apart_are_no_bound() {
+    let most = u32::MAX;
+    let table = Table::new("Endless", "T")
+        .with(llm("again").entry().visits(most).attempts(most).goto("again", &[]).goto("rest", &[]));
+    let table = table.with(logic("rest").goto("again", &[]).goto("exit", &[]));
+    let found = calls(table).at_most;
+    let all = u64::from(most) * u64::from(most);
+    assert!(found.is_none_or(|calls| calls >= all), "{found:?} is less than {all}");
 }
 
 #[test]

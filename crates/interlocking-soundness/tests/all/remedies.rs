@@ -1,7 +1,5 @@
 //! Messages whose text depends on the graph. The common cases are compile-fail tests of the workspace.
 
-#![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
-
 use expect_test::{Expect, expect};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table};
@@ -234,7 +232,7 @@ fn an_advisory_node_that_nobody_starts() {
 /// V3 without one of its clearings: the remedy asks for exactly the clearing that was removed.
 #[test]
 fn the_remedy_is_what_v3_has() {
-    let v3: Table = serde_json::from_str(include_str!("../examples/tables/v3.json")).unwrap();
+    let v3: Table = serde_json::from_str(include_str!("../../examples/tables/v3.json")).unwrap();
     let mut said = Vec::new();
     for (at, row) in v3.nodes.iter().enumerate().filter(|(_, row)| row.kind != NodeKind::Event) {
         for nth in (0..row.goto.len()).filter(|&nth| !row.goto[nth].cancels.is_empty()) {
