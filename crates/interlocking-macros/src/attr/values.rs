@@ -82,33 +82,35 @@ pub(super) fn timeout(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed
 }
 
 pub(super) fn visits(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Visits>> {
-    let ahead = input.fork();
-    let is_word = ahead.parse::<Token![=]>().is_ok() && ahead.peek(Ident);
-    if !is_word {
-        let (number, at) = count(key, input, "visits = 3` or `visits = unbounded")?;
-        return Ok((Visits::AtMost(number), at));
-    }
-    input.parse::<Token![=]>()?;
-    let word: Ident = input.parse()?;
-    if word == "unbounded" {
-        return Ok((Visits::Unbounded, word.span()));
-    }
-    Err(syn::Error::new(word.span(), format_args!("`visits` is a number or `unbounded`, not `{word}`")))
+    let example = "visits = 3` or `visits = unbounded";
+    count_or(key, input, example, Visits::AtMost, ("unbounded", Visits::Unbounded))
 }
 
 pub(super) fn quorum(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Quorum>> {
+    let example = "quorum = 2` or `quorum = enough";
+    count_or(key, input, example, Quorum::AtLeast, ("enough", Quorum::Enough))
+}
+
+/// Reads a number, or the word that may stand in its place.
+fn count_or<T>(
+    key: &Ident,
+    input: ParseStream<'_>,
+    example: &str,
+    of_count: impl FnOnce(u32) -> T,
+    (word, of_word): (&str, T),
+) -> syn::Result<Placed<T>> {
     let ahead = input.fork();
     let is_word = ahead.parse::<Token![=]>().is_ok() && ahead.peek(Ident);
     if !is_word {
-        let (number, at) = count(key, input, "quorum = 2` or `quorum = enough")?;
-        return Ok((Quorum::AtLeast(number), at));
+        let (number, at) = count(key, input, example)?;
+        return Ok((of_count(number), at));
     }
     input.parse::<Token![=]>()?;
-    let word: Ident = input.parse()?;
-    if word == "enough" {
-        return Ok((Quorum::Enough, word.span()));
+    let found: Ident = input.parse()?;
+    if found == word {
+        return Ok((of_word, found.span()));
     }
-    Err(syn::Error::new(word.span(), format_args!("`quorum` is a number or `enough`, not `{word}`")))
+    Err(syn::Error::new(found.span(), format_args!("`{key}` is a number or `{word}`, not `{found}`")))
 }
 
 /// Reads the content of the parentheses after `key`. On an error the rest of the content is skipped, so that there is

@@ -6,28 +6,14 @@ use crate::ast::{GraphModel, Node};
 use crate::errors::Errors;
 use crate::suggest;
 use interlocking_core::table::NodeKind;
+use syn::Ident;
 use syn::ext::IdentExt;
 
 /// `spawn(…)` names advisory nodes, each once: a handler may start each as often as it likes.
 pub(super) fn spawned_are_advisory(graph: &GraphModel<'_>, errors: &Errors) {
-    let advisories: Vec<&str> = named(graph, NodeKind::Advisory);
     for node in &graph.nodes {
         are_distinct(&node.attributes.spawn, errors);
-        for name in node.spawned() {
-            let wrong = name.unraw().to_string();
-            let found = graph.find(name).map(|index| &graph.nodes[index]);
-            let what = match found.map(|found| found.kind) {
-                None => format!("no node is called `{wrong}`"),
-                Some(Some(NodeKind::Advisory) | None) => continue,
-                Some(Some(kind)) => format!("`{wrong}` is no `AdvisoryNode` but a `{kind}`, which is not spawned"),
-            };
-            let hint = match suggest::nearest(&wrong, advisories.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if advisories.is_empty() => "this graph has no `AdvisoryNode`".to_owned(),
-                None => format!("this graph has {}", listed(advisories.iter().copied(), "and")),
-            };
-            errors.over(name, format_args!("{what}: {hint}"));
-        }
+        are_of_kind(NodeKind::Advisory, node.spawned(), "which is not spawned", graph, errors);
     }
 }
 
@@ -111,23 +97,9 @@ pub(super) fn transient_messages_can_be_used(graph: &GraphModel<'_>, errors: &Er
 
 /// `adds_to(…)` names maps, each once.
 pub(super) fn items_are_added_to_maps(graph: &GraphModel<'_>, errors: &Errors) {
-    let maps: Vec<&str> = named(graph, NodeKind::Map);
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
         are_distinct(&node.attributes.adds_to, errors);
-        for name in node.adds_to() {
-            let wrong = name.unraw().to_string();
-            let what = match graph.find(name).map(|found| graph.nodes[found].kind) {
-                None => format!("no node is called `{wrong}`"),
-                Some(Some(NodeKind::Map) | None) => continue,
-                Some(Some(kind)) => format!("`{wrong}` is no `MapNode` but a `{kind}`, which has no items"),
-            };
-            let hint = match suggest::nearest(&wrong, maps.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if maps.is_empty() => "this graph has no `MapNode`".to_owned(),
-                None => format!("this graph has {}", listed(maps.iter().copied(), "and")),
-            };
-            errors.over(name, format_args!("{what}: {hint}"));
-        }
+        are_of_kind(NodeKind::Map, node.adds_to(), "which has no items", graph, errors);
     }
 }
 
@@ -182,6 +154,22 @@ pub(super) fn observers_remember_alone(graph: &GraphModel<'_>, errors: &Errors) 
     }
 }
 
-fn named<'g>(graph: &'g GraphModel<'_>, kind: NodeKind) -> Vec<&'g str> {
-    graph.nodes.iter().filter(|node| node.kind == Some(kind)).map(|node| node.name.as_str()).collect()
+/// Each of `names` is a node of this kind. For a node of another kind, `which` is the end of the message.
+fn are_of_kind(kind: NodeKind, names: &[Ident], which: &str, graph: &GraphModel<'_>, errors: &Errors) {
+    let all = || graph.nodes.iter().filter(|node| node.kind == Some(kind)).map(|node| node.name.as_str());
+    for name in names {
+        let wrong = name.unraw().to_string();
+        let what = match graph.find(name).map(|found| graph.nodes[found].kind) {
+            None => format!("no node is called `{wrong}`"),
+            Some(None) => continue,
+            Some(Some(found)) if found == kind => continue,
+            Some(Some(found)) => format!("`{wrong}` is no `{kind}` but a `{found}`, {which}"),
+        };
+        let hint = match suggest::nearest(&wrong, all()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if all().next().is_none() => format!("this graph has no `{kind}`"),
+            None => format!("this graph has {}", listed(all(), "and")),
+        };
+        errors.over(name, format_args!("{what}: {hint}"));
+    }
 }
