@@ -10,6 +10,7 @@ pub use interlocking_core::__private::{
     graph_nets, keep, load, net, not_stored, reports, slots, store, timed_out, unknown_place, visit,
 };
 pub use interlocking_core::agent_calls::AgentCalls;
+pub use interlocking_core::chain::no_relay;
 pub use interlocking_core::context::{Cx, Entered, LabelType, Labelled, Severity};
 pub use interlocking_core::dispatch::{Addressed, Few, Many, Nodes, Padding, wrong_node};
 pub use interlocking_core::failure::{Exhausted, Failure, NodeError};
@@ -24,7 +25,6 @@ pub use interlocking_core::net::{Net, Nets};
 pub use interlocking_core::route::{Choice, Nth, Route, Step};
 pub use interlocking_core::route_hint;
 pub use interlocking_core::serde::{Deserializer, Serializer};
-pub use interlocking_core::chain::no_relay;
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::llm::{AsksWithInput, FromHandler, FromInput, LLM, PassesReplyOn, as_reply};
 #[cfg(feature = "runtime")]
