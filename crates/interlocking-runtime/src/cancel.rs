@@ -73,10 +73,8 @@ impl CancelToken {
 
     /// Resolves when the token is cancelled or suspended; at once if that has happened.
     pub async fn cancelled(&self) {
+        // Created before the flag is read, so that no cancellation is lost between the two.
         let notified = self.0.notify.notified();
-        let mut notified = std::pin::pin!(notified);
-        // Registered before the flag is read, so that no cancellation is lost between the two.
-        notified.as_mut().enable();
         if !self.is_cancelled() {
             notified.await;
         }

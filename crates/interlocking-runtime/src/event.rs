@@ -6,7 +6,7 @@
 mod channel;
 mod transition;
 #[cfg(test)]
-mod json;
+mod json_tests;
 
 pub(crate) use channel::Broadcast;
 pub use channel::{Events, channel};

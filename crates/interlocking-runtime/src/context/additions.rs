@@ -8,7 +8,6 @@ use crate::journal::By;
 use crate::mutex::Mutex;
 use interlocking_core::context::NewItem;
 use std::collections::HashMap;
-use std::pin::pin;
 use tokio::sync::Notify;
 
 /// The additions of one run.
@@ -57,8 +56,8 @@ impl Additions {
     /// The items that a map has not taken; waits until there are some.
     pub(crate) async fn next(&self, map: &By) -> Vec<NewItem> {
         loop {
-            let mut notified = pin!(self.changed.notified());
-            notified.as_mut().enable();
+            // Created before the items are looked for, so that none is missed between the two.
+            let notified = self.changed.notified();
             let items = self.untaken(map);
             if !items.is_empty() {
                 return items;
@@ -86,8 +85,7 @@ impl Additions {
     /// Closes a map that has taken all its items. If it has not, or an addition is being recorded, waits for any change and
     /// returns false.
     pub(crate) async fn close(&self, map: &By) -> bool {
-        let mut notified = pin!(self.changed.notified());
-        notified.as_mut().enable();
+        let notified = self.changed.notified();
         {
             let mut inboxes = self.inboxes.lock();
             let inbox = inboxes.entry(map.clone()).or_default();

@@ -20,29 +20,38 @@ struct Seen {
     last_letter: u64,
     /// How many messages wait to be handled.
     messages: usize,
+    /// Whether the run has come to its exit, after which no message is handled.
+    closed: bool,
 }
 
 impl Mail {
     /// Notes that letters were taken up, and how many messages wait to be handled.
     pub(crate) fn note(&self, last_letter: u64, messages: usize) {
-        *self.state.lock() = Seen { last_letter, messages };
+        let mut seen = self.state.lock();
+        (seen.last_letter, seen.messages) = (last_letter, messages);
+        drop(seen);
+        self.changed.notify_waiters();
+    }
+
+    /// No message is handled from now on.
+    pub(crate) fn close(&self) {
+        self.state.lock().closed = true;
         self.changed.notify_waiters();
     }
 
     /// Whether a message waits to be handled. If the journal has a letter that is not taken up yet, waits until it is.
     pub(crate) async fn is_any(&self, journal: &dyn Journal, run: &RunId) -> Result<bool, JournalError> {
         loop {
-            let mut notified = std::pin::pin!(self.changed.notified());
-            // Registered before the state is read, so that no change is missed between the two.
-            notified.as_mut().enable();
-            let Seen { last_letter, messages } = *self.state.lock();
-            if messages > 0 {
-                return Ok(true);
+            // Created before the state is read, so that no change is missed between the two.
+            let changed = self.changed.notified();
+            let Seen { last_letter, messages, closed } = *self.state.lock();
+            if closed || messages > 0 {
+                return Ok(!closed);
             }
             if journal.letters(run, last_letter).await?.is_empty() {
                 return Ok(false);
             }
-            notified.await;
+            changed.await;
         }
     }
 }

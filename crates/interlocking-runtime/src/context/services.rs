@@ -241,8 +241,7 @@ impl UntypedServices {
 
     /// How records name an execution.
     pub(crate) fn by(&self, execution: Execution) -> By {
-        let Execution { node, visit, attempt } = execution;
-        By { node: self.net.name(node).to_owned(), visit, attempt }
+        By::of(self.net, execution)
     }
 
     /// Waits for a person's answer.
@@ -258,9 +257,8 @@ impl UntypedServices {
             })
         });
         loop {
-            let mut notified = std::pin::pin!(answered.notified());
-            // Registered before the answer is looked for, so that no answer is missed between the two.
-            notified.as_mut().enable();
+            // Created before the answer is looked for, so that no answer is missed between the two.
+            let notified = answered.notified();
             if let Some(answer) = history.answer(by) {
                 return answer;
             }

@@ -19,7 +19,7 @@ impl UntypedServices {
             let node = self.node(execution);
             tracing::debug!(run = %self.run(), node = %node.node, exclusive = name, "waiting for its turn");
             self.emit(|| EventKind::NodeWaits { node, exclusive: name.into() });
-            self.wait_for_turn(&turn, &wakeup, execution).await;
+            self.wait_for_turn(|| turn.has_come(), &wakeup, execution).await;
             tracing::debug!(run = %self.run(), node = self.net.name(execution.node), exclusive = name, "has its turn");
         }
         self.stop_if_halted().await;
@@ -42,8 +42,8 @@ impl UntypedServices {
         })
     }
 
-    async fn wait_for_turn(&self, turn: &Turn, wakeup: &Notify, execution: Execution) {
-        while !turn.has_come() {
+    async fn wait_for_turn(&self, has_come: impl Fn() -> bool, wakeup: &Notify, execution: Execution) {
+        while !has_come() {
             // If the execution that has the turn is held back, the turn does not come in this process.
             let _parked = self.settings.tree().held_back_by().map(|_| self.idle().park(execution));
             wakeup.notified().await;
@@ -130,12 +130,17 @@ impl UntypedServices {
         if kept.has(name) {
             return;
         }
-        let (turn, wakeup) = self.ask_for_turn(Queue::Runs(name.to_owned().into()), execution);
+        let queue = Queue::Runs(name.to_owned().into());
+        let (turn, wakeup) = self.ask_for_turn(queue.clone(), execution);
         if let Some(wakeup) = wakeup {
-            self.wait_for_turn(&turn, &wakeup, execution).await;
+            // Another execution of the run may have asked before, and the run has its turn then.
+            self.wait_for_turn(|| turn.has_come() || kept.has(name), &wakeup, execution).await;
         }
         self.stop_if_halted().await;
-        kept.keep(name, turn);
+        if turn.has_come() {
+            kept.keep(name, turn);
+            self.settings.tree().turns.wake_run(&queue, self.run());
+        }
     }
 
     /// Gives the run's turn back. It ends when the outcome of the execution `by` is absorbed.

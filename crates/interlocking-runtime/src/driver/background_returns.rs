@@ -146,6 +146,7 @@ impl Driver {
     /// recorded as an addendum.
     fn abandon_background(&mut self, deadline: std::time::Duration) {
         let shared = self.shared.clone();
+        shared.untyped().mail().close();
         let limit_ms = deadline.as_millis().try_into().unwrap_or(u64::MAX);
         let late = |execution| {
             let message = format!("was not done {deadline:?} after the run came to its exit");

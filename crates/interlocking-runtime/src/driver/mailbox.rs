@@ -35,7 +35,7 @@ pub(crate) async fn post(
     for (nth, MessageRecord { to, node, message }) in messages.iter().enumerate() {
         let RecordedPayload::Json(message) = message else { continue };
         let body = LetterBody::Message { node: node.clone(), message: message.clone() };
-        let letter = Letter { key: Some(format!("message {nth} of {by} of run {run}")), body };
+        let letter = Letter { key: Some(Letter::message_key(nth, by, run)), body };
         match journal.post(to, letter).await {
             Ok(_) | Err(JournalError::AlreadyPosted { .. } | JournalError::NoRun { .. }) => {}
             Err(error) => return Err(error),

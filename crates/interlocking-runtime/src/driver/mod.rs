@@ -225,7 +225,11 @@ impl Driver {
             for posted in letters.map_err(|error| self.journal_failed(error))? {
                 let is_void = posted.number <= resumption.retried_after && posted.letter.body == LetterBody::Cancel;
                 match &mut self.recorded {
-                    Some(recorded) if is_void => recorded.letters = posted.number,
+                    Some(recorded) if is_void => {
+                        recorded.letters = posted.number;
+                        let untyped = self.shared.untyped();
+                        untyped.settings.tree().received_letter(untyped.run(), posted.number);
+                    }
                     _ => self.take_letter(posted).await?,
                 }
             }

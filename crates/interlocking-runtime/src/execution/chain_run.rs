@@ -1,9 +1,9 @@
 //! A run that is one chain of nodes, from its entry on.
 //!
-//! A service may have many thousands of waiting runs, and most of them only go from node to node and are not recorded. Such a
-//! run needs no driver: it is a token, the counts of its nodes, and the services that its handlers use, all of it in the future
-//! that the caller holds. The first outcome with which a chain cannot continue (a fork, a commit, a node that may not be
-//! entered again) is handed to a [`Driver`], which runs the rest.
+//! A program may have many thousands of runs that wait, only go from node to node and [are not
+//! recorded](crate::Run::without_journal). Such a run needs no driver: it is a token, the counts of its nodes, and the services
+//! that its handlers use, all of it in the future that the caller holds. The first outcome with which a chain cannot continue (a
+//! fork, a commit, a node that may not be entered again) is handed to a [`Driver`], which runs the rest.
 //!
 //! Exists for the rows "bytes of a parked run" and "ten thousand runs" of `docs/book/src/performance.md`.
 

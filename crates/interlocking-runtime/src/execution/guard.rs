@@ -5,7 +5,7 @@ use crate::cancel::CancelToken;
 use crate::context::services::UntypedServices;
 use crate::execution::interruption::{Interruption, poll_caught};
 use crate::execution::stops::Stops;
-use crate::workspaces::{WorkspaceError, Workspaces};
+use crate::workspaces::{self, Moment, WorkspaceError, Workspaces};
 use interlocking_core::context::Commit;
 use interlocking_core::frontier::Execution;
 use std::future::{Future, poll_fn};
@@ -33,7 +33,10 @@ pub(crate) enum Watch {
 }
 
 /// A step of any graph.
-pub(crate) type Step<'step> = Pin<&'step mut (dyn Future<Output = ()> + Send + 'step)>;
+pub(crate) trait Step: Future<Output = ()> + Send + Unpin {
+    /// Drops what the step has begun, with the programs that it runs. The step is not polled again.
+    fn stop(&mut self);
+}
 
 /// How long an execution may take, and how much of that time is left.
 pub(crate) struct Limit {
@@ -90,7 +93,7 @@ impl<'run> Guarded<'run> {
 
     /// Runs a step to its end or to its interruption. Returns the commit at which the step began to work, if it works in a
     /// workspace.
-    pub(crate) async fn run(self, step: Step<'_>, watch: Watch) -> Result<Option<Commit>, Interruption> {
+    pub(crate) async fn run(self, step: &mut dyn Step, watch: Watch) -> Result<Option<Commit>, Interruption> {
         match watch {
             // Boxed, so that a step that waits does not carry this state.
             Watch::FromTheStart => Box::pin(self.watched(step)).await,
@@ -99,7 +102,7 @@ impl<'run> Guarded<'run> {
     }
 
     /// Runs a step that [is watched](is_watched).
-    async fn watched(self, step: Step<'_>) -> Result<Option<Commit>, Interruption> {
+    async fn watched(self, step: &mut dyn Step) -> Result<Option<Commit>, Interruption> {
         let Self { untyped, execution, .. } = self;
         let net = untyped.net;
         let span = tracing::info_span!(
@@ -108,10 +111,9 @@ impl<'run> Guarded<'run> {
             visit = execution.visit,
             attempt = execution.attempt
         );
-        let guarded = self.begin(step).instrument(span);
         let row = net.node(execution.node);
         if !row.guarded {
-            return guarded.await.map(|()| None);
+            return self.begin(step).instrument(span).await.map(|()| None);
         }
         let in_turn = async {
             // The timeout begins once the execution has its turn.
@@ -120,7 +122,10 @@ impl<'run> Guarded<'run> {
                 // The execution that had the turn before was stopped, too, perhaps in the middle of its work.
                 return Err(Interruption::Cancelled);
             }
-            let began_at = if row.works { self.in_workspace(guarded).await } else { guarded.await.map(|()| None) };
+            let began_at = match row.works {
+                true => self.in_workspace(step, span).await,
+                false => self.begin(step).instrument(span).await.map(|()| None),
+            };
             if let Some(turn) = turn {
                 untyped.keep_turn(execution, turn);
             }
@@ -137,22 +142,22 @@ impl<'run> Guarded<'run> {
 
     /// Runs a step that has not begun until it is ready, panics or exceeds its node's timeout, or until it or its run is
     /// stopped.
-    async fn begin(self, mut step: Step<'_>) -> Result<(), Interruption> {
-        match poll_fn(|context| Poll::Ready(poll_caught(step.as_mut(), context))).await {
+    async fn begin(self, mut step: &mut dyn Step) -> Result<(), Interruption> {
+        match poll_fn(|context| Poll::Ready(poll_caught(Pin::new(&mut step), context))).await {
             Poll::Ready(done) => done,
             Poll::Pending => self.go_on(step).await,
         }
     }
 
     /// Continues a step that has begun and was not ready.
-    async fn go_on(self, mut step: Step<'_>) -> Result<(), Interruption> {
+    async fn go_on(self, mut step: &mut dyn Step) -> Result<(), Interruption> {
         let left = |whole| self.untyped.time_left(self.execution).unwrap_or(whole);
         let limit = self.whole_time().map(|whole| Limit { whole, left: left(whole) });
         let mut interrupted = pin!(interruption(limit, self.stopped()));
         let mut has_been_polled = true;
         poll_fn(|context| {
             if !std::mem::take(&mut has_been_polled)
-                && let Poll::Ready(done) = poll_caught(step.as_mut(), context)
+                && let Poll::Ready(done) = poll_caught(Pin::new(&mut step), context)
             {
                 return Poll::Ready(done);
             }
@@ -176,22 +181,30 @@ impl<'run> Guarded<'run> {
         .await
     }
 
-    /// Runs a node in its workspace, which is prepared before. If the node may only read it, the workspace is compared before
-    /// and after.
-    async fn in_workspace(
-        self,
-        guarded: impl Future<Output = Result<(), Interruption>>,
-    ) -> Result<Option<Commit>, Interruption> {
+    /// Runs a node in its workspace, which is prepared before and examined after.
+    async fn in_workspace(self, step: &mut dyn Step, span: tracing::Span) -> Result<Option<Commit>, Interruption> {
         let net = self.untyped.net;
         let name = net.row(self.execution.node).workspace.as_deref().unwrap_or_default();
-        let workspaces = &self.untyped.settings.options().workspaces;
+        let workspaces = &*self.untyped.settings.options().workspaces;
         let began_at = workspaces.ready(name).await.map_err(Interruption::Workspace)?;
-        if net.node(self.execution.node).read_only {
-            read_only(&**workspaces, name, guarded).await?;
-        } else {
-            guarded.await?;
+        let before = match net.node(self.execution.node).read_only {
+            true => Some(workspaces.changes(name).await.map_err(Interruption::Workspace)?),
+            false => None,
+        };
+        let ended = self.begin(&mut *step).instrument(span).await;
+        // Nothing continues from where a node was stopped.
+        if !matches!(ended, Err(Interruption::Cancelled)) {
+            // Its agent's program ends before its workspace is examined.
+            step.stop();
+            if ended.is_err() && net.row(self.execution.node).is_prompted() {
+                let verified = workspaces::verify(workspaces, Some(name), Moment::After, None).await;
+                verified.map_err(Interruption::Workspace)?;
+            }
+            if let Some(before) = before {
+                unchanged_since(&before, workspaces, name).await.map_err(Interruption::Workspace)?;
+            }
         }
-        Ok(began_at.map(|id| Commit { workspace: name.to_owned(), id }))
+        ended.map(|()| began_at.map(|id| Commit { workspace: name.to_owned(), id }))
     }
 }
 
@@ -207,18 +220,14 @@ pub(crate) async fn interruption(limit: Option<Limit>, stopped: impl Future<Outp
     }
 }
 
-/// Runs a node that may only read its workspace, and compares the workspace before and after.
-async fn read_only(
-    workspaces: &dyn Workspaces,
-    name: &str,
-    guarded: impl Future<Output = Result<(), Interruption>>,
-) -> Result<(), Interruption> {
-    let before = workspaces.changes(name).await.map_err(Interruption::Workspace)?;
-    guarded.await?;
-    let after = workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+/// Compares a workspace that a node may only read with what it was before.
+async fn unchanged_since(before: &[String], workspaces: &dyn Workspaces, name: &str) -> Result<(), WorkspaceError> {
+    let after = workspaces.changes(name).await?;
     if before == after {
         return Ok(());
     }
-    let changes = after.into_iter().filter(|change| !before.contains(change)).collect();
-    Err(Interruption::Workspace(WorkspaceError::Changed { changes }))
+    let gone = before.iter().filter(|change| !after.contains(change));
+    let gone = gone.map(|change| format!("no longer there: {change}"));
+    let changes = after.iter().filter(|change| !before.contains(change)).cloned().chain(gone).collect();
+    Err(WorkspaceError::Changed { changes })
 }

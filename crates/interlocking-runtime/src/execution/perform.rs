@@ -2,7 +2,7 @@
 
 use crate::erased::done::ErasedDone;
 use crate::erased::token::ErasedToken;
-use crate::execution::guard::{Guarded, Watch};
+use crate::execution::guard::{Guarded, Step, Watch};
 use crate::execution::interruption::{Interruption, poll_caught};
 use crate::execution::shared::Shared;
 use crate::execution::stops::Stops;
@@ -64,12 +64,12 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
             }
             // Pinned here and borrowed from then on, because it is large to move.
             let entered = Entered { services: &performed.shared().services, execution: performed.execution() };
-            let mut step = pin!(performed.shared().services.graph.step(input, entered));
+            let mut step = pin!(Some(performed.shared().services.graph.step(input, entered)));
             let watch = if performed.guarded().is_watched() {
                 Watch::FromTheStart
             } else {
                 // Nodes that do not wait are mostly ready after this poll, and cost no timer and no allocation.
-                match poll_fn(|context| Poll::Ready(poll_caught(step.as_mut(), context))).await {
+                match poll_fn(|context| Poll::Ready(poll_caught(begun(step.as_mut()), context))).await {
                     Poll::Ready(done) => break 'done done,
                     Poll::Pending => Watch::Waiting,
                 }
@@ -84,13 +84,12 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
 /// Runs a step to its end or to its interruption. Boxed, so that a task that does not wait does not carry this state.
 fn run_to_end<'run, G: Graph>(
     guarded: Guarded<'run>,
-    step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
+    step: Pin<&'run mut Option<impl Future<Output = Done<G>> + Send>>,
     watch: Watch,
 ) -> Pin<Box<impl Future<Output = Result<Done<G>, Interruption>> + Send + 'run>> {
     Box::pin(async move {
         let mut stored = StoreOutput { step, done: None };
-        let step = Pin::new(&mut stored);
-        let began_at = guarded.run(step, watch).await?;
+        let began_at = guarded.run(&mut stored, watch).await?;
         let Some(mut done) = stored.done else { unreachable!("it has come to its end") };
         if let Some(commit) = began_at {
             done.effects.began_at(commit);
@@ -99,10 +98,16 @@ fn run_to_end<'run, G: Graph>(
     })
 }
 
+/// A step that was not dropped.
+#[inline]
+fn begun<F>(step: Pin<&mut Option<F>>) -> Pin<&mut F> {
+    step.as_pin_mut().unwrap_or_else(|| unreachable!("nothing polls it after its drop"))
+}
+
 /// Stores the output of a future. The guards of the future need to know only that it has ended, so they are compiled once, and
 /// not for each graph.
 struct StoreOutput<'step, F: Future> {
-    step: Pin<&'step mut F>,
+    step: Pin<&'step mut Option<F>>,
     done: Option<F::Output>,
 }
 
@@ -113,6 +118,12 @@ impl<F: Future> Future for StoreOutput<'_, F> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        self.step.as_mut().poll(context).map(|done| self.done = Some(done))
+        begun(self.step.as_mut()).poll(context).map(|done| self.done = Some(done))
+    }
+}
+
+impl<F: Future<Output: Send> + Send> Step for StoreOutput<'_, F> {
+    fn stop(&mut self) {
+        self.step.set(None);
     }
 }

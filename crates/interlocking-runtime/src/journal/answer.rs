@@ -1,5 +1,6 @@
 //! Answers of people to the questions of a run: each is checked against the question's schema, and sent once.
 
+use crate::journal::payload::text_of;
 use crate::journal::question::OpenQuestion;
 use crate::journal::question::fits;
 use crate::journal::standing::standing;
@@ -180,20 +181,9 @@ pub(crate) async fn value_of(
     what: &str,
     by: &By,
 ) -> Result<Value, JournalError> {
-    let text = match payload {
-        RecordedPayload::Json(text) => text.clone(),
-        RecordedPayload::Stored(digest) => match journal.fetch(run, &[*digest]).await?.pop() {
-            Some(text) => text,
-            None => {
-                let (place, what) = ("the journal".to_owned(), format!("{what} `{by}` of run `{run}`"));
-                return Err(JournalError::PayloadMissing { place, digest: *digest, what });
-            }
-        },
-    };
-    serde_json::from_str(&text).map_err(|error| JournalError::Encoding {
-        what: format!("{what} `{by}` of run `{run}`"),
-        reason: error.to_string(),
-    })
+    let what = format!("{what} `{by}` of run `{run}`");
+    let text = text_of(journal, run, payload, &what).await?;
+    serde_json::from_str(&text).map_err(|error| JournalError::Encoding { what, reason: error.to_string() })
 }
 
 fn asked_at(open: &[By]) -> String {

@@ -150,6 +150,11 @@ impl Journal for MemoryJournal {
         for run in &removed {
             runs.remove(run);
         }
+        for letter in runs.values_mut().flat_map(|kept| &mut kept.letters) {
+            if letter.sender().is_some_and(|sender| removed.iter().any(|run| run.as_str() == sender)) {
+                letter.key = None;
+            }
+        }
         Ok(())
     }
 }

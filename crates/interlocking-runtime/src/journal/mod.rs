@@ -170,7 +170,8 @@ pub trait Journal: Send + Sync {
 
     /// Removes a run and all its descendants (its child runs, their child runs and so on) with their letters, and the payloads
     /// that no other run names. A child run's name follows from its parent's, so a child run that stayed would be continued by a
-    /// later run with the parent's name. Forks of the removed runs stay.
+    /// later run with the parent's name. Forks of the removed runs stay, and so do the messages that the removed runs [have
+    /// sent](Letter::sender) to others, but without their keys: a later run with the same name sends its own.
     ///
     /// # Errors
     ///

@@ -1,5 +1,7 @@
 //! The payloads of records: JSON text, or the digest under which a journal stores it.
 
+use crate::journal::{Journal, JournalError};
+use interlocking_core::run_id::RunId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +31,26 @@ pub struct Digest([u8; 32]);
 pub struct InvalidDigest {
     /// The refused text.
     pub text: String,
+}
+
+/// The JSON text of a payload of `run`, which the error calls `what`.
+pub(crate) async fn text_of(
+    journal: &dyn Journal,
+    run: &RunId,
+    payload: &RecordedPayload,
+    what: &str,
+) -> Result<Encoded, JournalError> {
+    match payload {
+        RecordedPayload::Json(text) => Ok(text.clone()),
+        RecordedPayload::Stored(digest) => {
+            let missing = || JournalError::PayloadMissing {
+                place: "the journal".to_owned(),
+                digest: *digest,
+                what: what.to_owned(),
+            };
+            journal.fetch(run, &[*digest]).await?.pop().ok_or_else(missing)
+        }
+    }
 }
 
 impl RecordedPayload {

@@ -5,6 +5,8 @@ use crate::journal::payload::RecordedPayload;
 use interlocking_agents::{LedgerEntry, SessionId};
 use interlocking_core::context::{Commit, Label};
 use interlocking_core::failure::Failure;
+use interlocking_core::frontier::Execution;
+use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
 use serde::{Deserialize, Serialize};
@@ -303,6 +305,13 @@ impl Entry {
             | Self::Outcome(_)
             | Self::Ended { .. } => None,
         }
+    }
+}
+
+impl By {
+    /// An execution of a graph with this net, by its node's name.
+    pub(crate) fn of(net: &Net, Execution { node, visit, attempt }: Execution) -> Self {
+        Self { node: net.name(node).to_owned(), visit, attempt }
     }
 }
 

@@ -235,9 +235,8 @@ impl<'net> Replayed<'net> {
         match record.entry {
             Entry::Started { .. } => return Err(ReplayError::Misplaced { sequence }),
             Entry::Resumed { .. } => {
-                for Execution { node, visit, attempt } in self.interrupted(net) {
-                    let by = By { node: net.name(node).to_owned(), visit, attempt };
-                    *self.restarts.entry(by).or_default() += 1;
+                for execution in self.interrupted(net) {
+                    *self.restarts.entry(By::of(net, execution)).or_default() += 1;
                 }
             }
             Entry::Retried { letters } => {

@@ -1,8 +1,7 @@
 //! The position of a run according to its records alone: without its graph, and whether or not it is being executed.
 
-use crate::journal::replay::replay;
+use crate::journal::replay::{Replayed, replay};
 use crate::journal::{By, Entry, Record, ending};
-use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
 use std::collections::BTreeSet;
 
@@ -27,11 +26,11 @@ pub(crate) struct Standing {
 pub(crate) fn standing(records: &[Record]) -> Standing {
     let mut standing = Standing { letters: letters(records), ..Standing::default() };
     match follow(records) {
-        Ok((in_flight, background)) => {
+        Ok(Followed { in_flight, background, begun: by_now }) => {
             let end = records.iter().rposition(|record| record.entry.ending().is_some());
-            let end = end.filter(|_| ending(records).is_some()).unwrap_or(records.len());
-            standing.handling =
-                begun(&records[..end]).into_iter().find(|by| !in_flight.contains(by) && !background.contains(by));
+            let by_then = end.filter(|_| ending(records).is_some()).map(|end| begun(&records[..end]));
+            let mut begun = by_then.unwrap_or(by_now).into_iter();
+            standing.handling = begun.find(|by| !in_flight.contains(by) && !background.contains(by));
             (standing.in_flight, standing.background) = (in_flight, background);
         }
         Err(problem) => {
@@ -68,19 +67,27 @@ pub(crate) fn begun(records: &[Record]) -> Vec<By> {
     let Some(Entry::Started { table, .. }) = records.first().map(|record| &record.entry) else { return Vec::new() };
     let Ok(net) = Net::new((**table).clone()) else { return Vec::new() };
     let Ok(replayed) = replay(&net, records.to_vec()) else { return Vec::new() };
-    if replayed.frontier.has_ended() {
-        return replayed.background.iter().map(|(execution, _)| by(&net, execution)).collect();
+    begun_in(&net, &replayed)
+}
+
+fn begun_in(net: &Net, replayed: &Replayed<'_>) -> Vec<By> {
+    match replayed.frontier.has_ended() {
+        true => replayed.background.iter().map(|(execution, _)| By::of(net, *execution)).collect(),
+        false => replayed.interrupted(net).into_iter().map(|execution| By::of(net, execution)).collect(),
     }
-    replayed.interrupted(&net).iter().map(|execution| by(&net, execution)).collect()
 }
 
-fn by(net: &Net, execution: &Execution) -> By {
-    let Execution { node, visit, attempt } = *execution;
-    By { node: net.name(node).to_owned(), visit, attempt }
+/// What a replay of records says.
+struct Followed {
+    in_flight: Vec<By>,
+    /// The advisory executions under way.
+    background: Vec<By>,
+    /// What [`begun`] says of these records.
+    begun: Vec<By>,
 }
 
-/// The executions in flight, and the advisory executions under way. The error says why the records cannot be replayed.
-fn follow(records: &[Record]) -> Result<(Vec<By>, Vec<By>), String> {
+/// Replays the records. The error says why they cannot be replayed.
+fn follow(records: &[Record]) -> Result<Followed, String> {
     if records.iter().any(|record| matches!(record.entry, Entry::Resumed { table: Some(_), .. })) {
         return Err("its history was migrated to another table, which only its program can follow".to_owned());
     }
@@ -89,9 +96,9 @@ fn follow(records: &[Record]) -> Result<(Vec<By>, Vec<By>), String> {
     };
     let net = Net::new((**table).clone()).map_err(|error| error.to_string())?;
     let replayed = replay(&net, records.to_vec()).map_err(|error| error.to_string())?;
-    let in_flight = replayed.in_flight.values().map(|(execution, _)| by(&net, execution)).collect();
-    let background = replayed.background.iter().map(|(execution, _)| by(&net, execution)).collect();
-    Ok((in_flight, background))
+    let in_flight = replayed.in_flight.values().map(|(execution, _)| By::of(&net, *execution)).collect();
+    let background = replayed.background.iter().map(|(execution, _)| By::of(&net, *execution)).collect();
+    Ok(Followed { in_flight, background, begun: begun_in(&net, &replayed) })
 }
 
 /// The executions that records name and that have no recorded outcome.

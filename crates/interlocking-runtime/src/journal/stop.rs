@@ -6,6 +6,7 @@ use crate::journal::{Entry, Journal, JournalError, Letter, LetterBody, Origin, R
 use crate::run::claims;
 use interlocking_core::run_id::RunId;
 use serde::Serialize;
+use std::future::ready;
 
 /// The result of [`stop()`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -58,7 +59,7 @@ pub async fn stop(journal: &dyn Journal, run: &RunId) -> Result<Stop, JournalErr
         // A retry of the parent retries children that ended with the parent, but not those with a request to cancel them.
         request_cancel(journal, run).await?;
     }
-    match end(journal, run).await {
+    match end(journal, run, ready(Ok(()))).await {
         Ok(Ended::Now) => {}
         Ok(Ended::Before(ended)) => return Ok(Stop::HadEnded { ended: ended.to_owned() }),
         Err(JournalError::Held { holder, .. }) => {
@@ -69,7 +70,7 @@ pub async fn stop(journal: &dyn Journal, run: &RunId) -> Result<Stop, JournalErr
     }
     let mut ended = vec![run.clone()];
     for child in family(&runs, run).into_iter().skip(1).filter(|summary| summary.ended.is_none()) {
-        match end(journal, &child.run).await {
+        match end(journal, &child.run, ready(Ok(()))).await {
             Ok(Ended::Now) => ended.push(child.run.clone()),
             // The child's executor will find that its parent has ended.
             Ok(Ended::Before(_)) | Err(JournalError::Held { .. }) => {}
@@ -79,19 +80,24 @@ pub async fn stop(journal: &dyn Journal, run: &RunId) -> Result<Stop, JournalErr
     Ok(Stop::Cancelled { runs: ended })
 }
 
-enum Ended {
+pub(crate) enum Ended {
     Now,
     Before(&'static str),
 }
 
-/// Records the end of a run that is not being executed.
-async fn end(journal: &dyn Journal, run: &RunId) -> Result<Ended, JournalError> {
+/// Records the end of a run that is not being executed, unless it has ended before. `first` is done before that.
+pub(crate) async fn end(
+    journal: &dyn Journal,
+    run: &RunId,
+    first: impl Future<Output = Result<(), JournalError>>,
+) -> Result<Ended, JournalError> {
     let _claim = claims::claim(journal, run).await?;
     // The records are read under the claim, as the run may have ended before it.
     let records = journal.load(run).await?;
     if let Some(ended) = ending(&records) {
         return Ok(Ended::Before(ended));
     }
+    first.await?;
     let entry = Entry::Ended { failure: None, cancelled: true, output: None };
     journal.append(Record { run: run.clone(), sequence: records.len() as u64, entry }).await?;
     Ok(Ended::Now)

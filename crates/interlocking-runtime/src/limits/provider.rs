@@ -89,9 +89,8 @@ impl Gates {
     /// The gate is closed for longer than the run's backoff allows at all, because of another run's call.
     pub(crate) async fn open(&self, agent: &str, patience: &Patience) -> Result<(), ProviderLimit> {
         loop {
-            let mut changed = std::pin::pin!(self.changed.notified());
-            // Registered before the check, so that a change between the two is not missed.
-            changed.as_mut().enable();
+            // Created before the check, so that no change is missed between the two.
+            let changed = self.changed.notified();
             let standing = self.state().gate(agent).state();
             match standing {
                 GateState::Open => return Ok(()),

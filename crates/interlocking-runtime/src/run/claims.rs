@@ -189,9 +189,8 @@ impl List {
     /// Returns false at once if the run is not on the list; otherwise waits until it is removed, and returns true.
     async fn wait_until_removed(&self, key: &Key) -> bool {
         let Some(notify) = self.notify_of(key) else { return false };
-        let mut notified = std::pin::pin!(notify.notified());
-        notified.as_mut().enable();
-        // The list is checked again after registering, so that a removal between the two is not missed.
+        let notified = notify.notified();
+        // The list is checked again, so that a removal before `notified` was created is not missed.
         if self.notify_of(key).is_some_and(|now| Arc::ptr_eq(&now, &notify)) {
             notified.await;
         }

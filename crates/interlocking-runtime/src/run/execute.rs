@@ -133,5 +133,8 @@ async fn release(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyVal
         claims::wait_until_released(&**journal, run).await;
     }
     drop(membership);
+    if let Some(child_slot) = settings.child_slot() {
+        child_slot.end();
+    }
     report
 }

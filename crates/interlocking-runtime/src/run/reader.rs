@@ -219,8 +219,7 @@ impl Reader<'_> {
             (0..*restarts).for_each(|_| history.restarted(by.clone()));
         }
         for execution in replayed.interrupted(net) {
-            let node = net.name(execution.node).to_owned();
-            history.restarted(By { node, visit: execution.visit, attempt: execution.attempt });
+            history.restarted(By::of(net, execution));
         }
         for (by, conversation, agent, session) in replayed.sessions.drain(..) {
             history.began_session(by, conversation, agent, session);

@@ -17,7 +17,6 @@ use crate::run::start_error::StartError;
 use crate::run::table_change;
 use crate::tree::end_children::end_remaining_children;
 use interlocking_agents::Ledger;
-use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
@@ -36,7 +35,7 @@ pub(crate) enum Resumed {
 pub(crate) async fn resume(
     graph_type: &'static dyn GraphType,
     graph: AnyGraph,
-    settings: Box<Settings>,
+    mut settings: Box<Settings>,
     journal: Option<Arc<dyn Journal>>,
     records: Vec<Record>,
     retries: bool,
@@ -63,6 +62,9 @@ pub(crate) async fn resume(
         return Ok(Resumed::Ended(Box::new(report)));
     }
     let typed = reader.typed(&replayed)?;
+    if is_fork {
+        settings.options_mut().is_fork = true;
+    }
     let cancelled = async {
         match &settings.cancel {
             Some(cancel) => cancel.cancelled().await,
@@ -76,8 +78,7 @@ pub(crate) async fn resume(
         restored = restore_workspaces(net, &run, &settings, &replayed, is_fork) => restored?,
     }
     if retries {
-        let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
-        let maps = replayed.interrupted(net).into_iter().map(by).collect();
+        let maps = replayed.interrupted(net).into_iter().map(|execution| By::of(net, execution)).collect();
         retry::retry_children(&*journal, &run, maps).await?;
     }
     let record_writer = Arc::new(settings.record_writer(journal, count));

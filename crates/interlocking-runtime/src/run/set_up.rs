@@ -307,6 +307,8 @@ impl<G: Graph> Run<G> {
     /// Sets what happens to a turn whose session its agent has lost. By default the turn fails. [`Player::lost_session`] sets it
     /// for one role.
     ///
+    /// In a fork and its child runs, the turn runs in a fresh session, whatever is set: the session was the other run's.
+    ///
     /// This does not apply to a session that the run itself continues after a node was interrupted: if the agent has lost that
     /// session, the node's turn starts as its handler asked for it.
     #[must_use]

@@ -60,6 +60,8 @@ pub(crate) struct Options {
     pub(crate) migration: Option<Migration>,
     pub(crate) nudges: Nudges,
     pub(crate) lost_session: LostSession,
+    /// Whether the root run is a fork. A session that its agents do not know is one of the other run, so it is begun anew.
+    pub(crate) is_fork: bool,
     /// Chooses the executions that are made to fail.
     pub(crate) injection: Option<Injection>,
     /// Gives results of child graphs that are not run.
@@ -94,6 +96,7 @@ static UNSET: LazyLock<Options> = LazyLock::new(|| Options {
     migration: None,
     nudges: Nudges::DEFAULT,
     lost_session: LostSession::Fail,
+    is_fork: false,
     injection: None,
     child_results: None,
 });

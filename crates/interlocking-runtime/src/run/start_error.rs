@@ -5,7 +5,7 @@ use crate::journal::replay_error::ReplayError;
 use crate::roles::requirements::{self, Incapable, NotReady, RequestedRole};
 use crate::run::section_rules::UnfitSection;
 use crate::workspaces::WorkspaceError;
-use crate::workspaces::unkept::{self, Unkept};
+use crate::workspaces::unkept::Unkept;
 use interlocking_agents::program::AbandonedError;
 use interlocking_core::run_id::RunId;
 use thiserror::Error;
@@ -43,7 +43,7 @@ pub enum StartError {
         "the graph demands isolation that cannot be kept here:{}\n\
          run it where it can be kept, or say that it may go on without: `with_weaker_isolation`, or \
          `--accept-weaker-isolation` on the command line",
-        unkept::lines(unkept)
+        requirements::lines(unkept)
     )]
     Isolation {
         /// The demands that cannot be kept.

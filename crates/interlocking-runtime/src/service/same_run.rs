@@ -1,9 +1,9 @@
 //! Whether a run that exists is the one that is to be started: of the same graph, with the same entry value.
 
-use crate::journal::{Encoded, Entry, JournalError, Record, RecordedPayload};
+use crate::journal::payload::text_of;
+use crate::journal::{Entry, JournalError, Record};
 use crate::service::{Service, ServiceError};
 use interlocking_core::graph::{self, Graph, Stored};
-use interlocking_core::run_id::RunId;
 use serde_json::Value;
 
 impl Service {
@@ -14,29 +14,13 @@ impl Service {
         if table.graph != G::net().table().graph {
             return taken("of another graph");
         }
-        let recorded = self.entry_value(&first.run, input).await?;
-        let is_same = is_recorded(entry, &recorded).map_err(|error| JournalError::Encoding {
-            what: format!("the entry value of run `{}`", first.run),
-            reason: error.to_string(),
-        })?;
+        let what = format!("the entry value of run `{}`", first.run);
+        let recorded = text_of(&*self.journal, &first.run, input, &what).await?;
+        let is_same = is_recorded(entry, &recorded)
+            .map_err(|error| JournalError::Encoding { what, reason: error.to_string() })?;
         match is_same {
             true => Ok(()),
             false => taken("with another entry value"),
-        }
-    }
-
-    /// The JSON text of the recorded entry value.
-    async fn entry_value(&self, run: &RunId, payload: &RecordedPayload) -> Result<Encoded, JournalError> {
-        match payload {
-            RecordedPayload::Json(text) => Ok(text.clone()),
-            RecordedPayload::Stored(digest) => {
-                let text = self.journal.fetch(run, &[*digest]).await?.pop();
-                text.ok_or_else(|| JournalError::PayloadMissing {
-                    place: "the journal".to_owned(),
-                    digest: *digest,
-                    what: format!("the entry value of run `{run}`"),
-                })
-            }
         }
     }
 }

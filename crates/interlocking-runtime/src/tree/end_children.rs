@@ -1,7 +1,7 @@
 //! Ends the children of a run that has ended.
 
-use crate::journal::{Entry, Journal, JournalError, Record, ending};
-use crate::run::claims;
+use crate::journal::stop::end;
+use crate::journal::{Journal, JournalError};
 use crate::tree::Tree;
 use interlocking_core::run_id::RunId;
 use std::pin::Pin;
@@ -31,20 +31,10 @@ pub(crate) fn end_child<'a>(
 ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
     Box::pin(async move {
         tree.wait_until_left(run).await;
-        let _claim = match claims::claim(journal, run).await {
-            Ok(claim) => claim,
-            // Another executor holds the child, and records its end.
-            Err(JournalError::Held { .. }) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        let records = journal.load(run).await?;
-        // Addenda may follow the end.
-        if ending(&records).is_some() {
-            return Ok(());
+        match end(journal, run, end_children(journal, tree, run)).await {
+            // If another executor holds the child, it records the child's end.
+            Ok(_) | Err(JournalError::Held { .. }) => Ok(()),
+            Err(error) => Err(error),
         }
-        end_children(journal, tree, run).await?;
-        let sequence = records.len() as u64;
-        let entry = Entry::Ended { output: None, failure: None, cancelled: true };
-        journal.append(Record { run: run.clone(), sequence, entry }).await
     })
 }

@@ -31,10 +31,11 @@ pub(crate) struct ChildGroup {
     counts: Mutex<(usize, usize)>,
 }
 
-/// One child's place among its siblings. The child has ended when this is dropped.
+/// One child's place among its siblings.
 pub(crate) struct ChildSlot {
     siblings: Arc<ChildGroup>,
-    waiting: Mutex<bool>,
+    /// Whether the child waits; `None` once it has ended.
+    waiting: Mutex<Option<bool>>,
 }
 
 /// A parked execution. The execution continues when this is dropped.
@@ -105,7 +106,7 @@ impl ChildGroup {
     /// Adds a child.
     pub(crate) fn child_slot(self: &Arc<Self>) -> Arc<ChildSlot> {
         self.count(1, 0);
-        Arc::new(ChildSlot { siblings: self.clone(), waiting: Mutex::new(false) })
+        Arc::new(ChildSlot { siblings: self.clone(), waiting: Mutex::new(Some(false)) })
     }
 
     fn count(&self, alive: isize, waiting: isize) {
@@ -125,17 +126,26 @@ impl ChildSlot {
     /// Sets whether the child waits for a person and for nothing else.
     pub(crate) fn set_waiting(&self, waiting: bool) {
         let mut known = self.waiting.lock();
-        if *known != waiting {
+        if let Some(known) = &mut *known
+            && *known != waiting
+        {
             *known = waiting;
             self.siblings.count(0, if waiting { 1 } else { -1 });
         }
     }
+
+    /// The child has ended, though its late work may go on.
+    pub(crate) fn end(&self) {
+        if let Some(waited) = self.waiting.lock().take() {
+            self.siblings.count(-1, -isize::from(waited));
+        }
+    }
 }
 
+/// A child whose future is dropped has ended, too.
 impl Drop for ChildSlot {
     fn drop(&mut self) {
-        let waited = *self.waiting.lock();
-        self.siblings.count(-1, -isize::from(waited));
+        self.end();
     }
 }
 

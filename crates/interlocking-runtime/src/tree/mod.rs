@@ -187,8 +187,8 @@ impl Tree {
     /// Waits until no child of `parent` has a task.
     pub(crate) async fn wait_for_child_tasks(&self, parent: &RunId) {
         loop {
-            let mut notified = std::pin::pin!(self.left.notified());
-            notified.as_mut().enable();
+            // Created before the check, so that no change is missed between the two.
+            let notified = self.left.notified();
             if !self.tasks.lock().contains_key(parent) {
                 return;
             }
@@ -224,8 +224,8 @@ impl Tree {
 
     async fn wait_until(&self, condition: impl Fn(&BTreeMap<RunId, Member>) -> bool) {
         loop {
-            let mut notified = std::pin::pin!(self.left.notified());
-            notified.as_mut().enable();
+            // Created before the check, so that no change is missed between the two.
+            let notified = self.left.notified();
             if condition(&self.members.lock()) {
                 return;
             }

@@ -62,7 +62,7 @@ struct Waiter {
 pub(crate) struct Asker {
     pub(crate) run: RunId,
     pub(crate) by: By,
-    /// Called once the execution has its turn, before the previous holder of the turn continues.
+    /// Called once the execution or its run has its turn, before the previous holder of the turn continues.
     pub(crate) on_turn: Box<dyn Fn() + Send>,
 }
 
@@ -101,6 +101,15 @@ impl Turns {
     pub(crate) fn wake_all(&self) {
         let lanes = self.lanes.lock();
         lanes.by_queue.values().flat_map(|lane| &lane.queue).for_each(|waiter| waiter.wakeup.notify_one());
+    }
+
+    /// Lets the other executions of `run` that wait in the queue continue, because the run has its turn.
+    pub(crate) fn wake_run(&self, queue: &Queue, run: &RunId) {
+        let mut lanes = self.lanes.lock();
+        for Waiter { asker, wakeup, .. } in lanes.lane(queue).queue.iter().filter(|waiter| waiter.asker.run == *run) {
+            (asker.on_turn)();
+            wakeup.notify_one();
+        }
     }
 
     /// Expects these sections: they come before all others of their queues.

@@ -262,6 +262,22 @@ pub struct WorkspaceMismatch {
     pub agent: Option<String>,
 }
 
+/// Checks whether the place where an agent works, if it works in one, is as it should be. `agent` is the error of its turn.
+pub(crate) async fn verify(
+    workspaces: &dyn Workspaces,
+    name: Option<&str>,
+    moment: Moment,
+    agent: Option<String>,
+) -> Result<(), WorkspaceError> {
+    let Some(name) = name else { return Ok(()) };
+    let findings = workspaces.verify(name, moment).await?;
+    if findings.is_empty() {
+        return Ok(());
+    }
+    let mismatch = WorkspaceMismatch { workspace: name.to_owned(), moment, findings, agent };
+    Err(WorkspaceError::Mismatch(Box::new(mismatch)))
+}
+
 /// Why a workspace cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]

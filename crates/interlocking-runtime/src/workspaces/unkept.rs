@@ -33,8 +33,3 @@ impl fmt::Display for Unkept {
         write!(f, ", and there is a {given}: {reason}")
     }
 }
-
-/// Lists the nodes, one line each.
-pub(crate) fn lines(unkept: &[Unkept]) -> String {
-    unkept.iter().map(|unkept| format!("\n  {unkept}")).collect()
-}

@@ -95,6 +95,7 @@ impl Writer {
         for Child { id, .. } in descendants {
             self.delete(id)?;
         }
+        self.forget_senders()?;
         self.sweep().map(|_| ())
     }
 
@@ -121,7 +122,11 @@ impl Writer {
         for Aged { id, .. } in &selected {
             self.delete(*id)?;
         }
-        let objects = if selected.is_empty() { 0 } else { self.sweep()? };
+        if selected.is_empty() {
+            return Ok(Pruned::default());
+        }
+        self.forget_senders()?;
+        let objects = self.sweep()?;
         Ok(Pruned { runs: selected.into_iter().map(|run| run.run).collect(), objects })
     }
 
@@ -212,6 +217,16 @@ impl Writer {
         for statement in ["DELETE FROM letter WHERE run=?", "DELETE FROM run WHERE id=?"] {
             self.connection.prepare_cached(statement)?.execute([run])?;
         }
+        Ok(())
+    }
+
+    /// Removes the keys of the messages whose [senders](interlocking_runtime::journal::Letter::sender) are not here any more.
+    fn forget_senders(&self) -> Result<(), Trouble> {
+        self.connection.execute(
+            "UPDATE letter SET key=NULL WHERE key GLOB 'message * of run *' \
+             AND substr(key,instr(key,' of run ')+8) NOT IN (SELECT name FROM run)",
+            [],
+        )?;
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
 //! Letters to runs.
 
-use crate::records::{id, started};
+use crate::records::{ended, id, started};
+use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{By, Journal, JournalError, Letter, LetterBody};
-use interlocking_sqlite::SqliteJournal;
+use interlocking_sqlite::{Retention, SqliteJournal};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +43,30 @@ async fn letters_are_numbered_and_kept_and_a_key_counts_once() {
     assert_eq!(letters.iter().map(|posted| posted.number).collect::<Vec<_>>(), [2, 3]);
     assert_eq!(letters[1].letter, message("2"));
     assert_eq!(journal.next_letter(&run, 0).await.unwrap().letter, message("1"));
+}
+
+/// A later run with the name of a removed run sends its own messages.
+#[tokio::test]
+async fn a_message_of_a_removed_run_has_no_key() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    let (hub, order, other) = (id("hub"), id("order-1"), id("order-10"));
+    let keyed = |run: &RunId| Letter { key: Some(format!("message 0 of tell.1.1 of run {run}")), ..message("1") };
+    for run in [&hub, &order, &other] {
+        journal.append(started(run, "{}")).await.unwrap();
+    }
+    for run in [&order, &other] {
+        assert_eq!(keyed(run).sender(), Some(run.as_str()));
+        journal.post(&hub, keyed(run)).await.unwrap();
+        assert!(matches!(journal.post(&hub, keyed(run)).await, Err(JournalError::AlreadyPosted { .. })));
+    }
+    journal.remove(&order).await.unwrap();
+    assert_eq!(journal.post(&hub, keyed(&order)).await, Ok(3));
+    assert!(matches!(journal.post(&hub, keyed(&other)).await, Err(JournalError::AlreadyPosted { .. })));
+    journal.append(ended(&other, 1)).await.unwrap();
+    let pruned = journal.prune(Retention::new().keep_last(0)).await.unwrap();
+    assert_eq!(pruned.runs, [other.clone()]);
+    assert_eq!(journal.post(&hub, keyed(&other)).await, Ok(4));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

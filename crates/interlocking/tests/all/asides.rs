@@ -1,6 +1,7 @@
 //! What nodes beside the graph do apart from reporting, which nodes observe it, and how it becomes part of the
 //! output.
 
+mod late;
 mod race;
 
 use crate::support::{Log, Recording, both_ways, failed, finished, pass, timed};

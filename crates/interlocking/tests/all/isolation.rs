@@ -304,7 +304,7 @@ impl Workspaces for Disorder {
 #[derive(Graph)]
 #[graph(output = String)]
 struct Alone {
-    #[node(entry, input = String, prompt = WorkPrompt, output = String, workspace = "desk", goto(exit))]
+    #[node(entry, input = String, prompt = WorkPrompt, output = String, workspace = "desk", timeout = "1s", goto(exit))]
     work: LLMNode<Works>,
 }
 
@@ -323,7 +323,9 @@ async fn a_place_is_verified_before_and_after_an_agents_turn() {
     let listed = "\n  its head was moved\n  files were changed: a.txt";
     let crash = "[[turn]]\nfail = 'crash'\ntext = 'out of memory'\n";
     let done = "[[turn]]\noutput_json = '\"done\"'\n";
+    let slow = "[[turn]]\ndelay = '9s'\noutput_json = '\"done\"'\n";
     let cases = [
+        (Moment::After, slow, format!("after its agent's turn:{listed}"), 1),
         (Moment::Before, done, format!("before its agent starts:{listed}"), 0),
         (Moment::After, done, format!("after its agent's turn:{listed}"), 1),
         (

@@ -245,6 +245,33 @@ async fn a_fork_sends_nothing_that_the_other_run_has_sent() {
     assert_eq!(kept.letters(&other, 0).await.unwrap().len(), 1, "it may have been killed before it has sent it");
 }
 
+/// Tells a run something.
+#[derive(Graph)]
+#[graph(output = ())]
+struct Order {
+    #[node(entry, input = RunId, goto(exit))]
+    tell: LogicNode<Tell>,
+}
+logic!(Tell for order::tell, |hub: RunId, cx| {
+    cx.send::<r#loop::rebase>(&hub, &Merged { by: cx.run_id().to_string(), breaks: false })?;
+    goto!(cx, order::exit, ())
+});
+
+/// A run that has the name of a run that was removed is another run.
+#[tokio::test(start_paused = true)]
+async fn a_run_sends_what_a_removed_run_of_its_name_had_sent() {
+    let journal = Arc::new(MemoryJournal::new());
+    let [hub, order]: [RunId; 2] = ["run", "order-1"].map(|name| name.parse().unwrap());
+    finished(looping(&Trace::default(), &journal).start(Vec::new()).await.unwrap());
+    let run = || timed(Order { tell: LogicNode(Tell) }).with_journal(journal.clone()).with_id(order.clone());
+    for times in 1..=2 {
+        finished(run().start(hub.clone()).await.unwrap());
+        finished(run().resume().await.unwrap());
+        assert_eq!(journal.letters(&hub, 0).await.unwrap().len(), times, "once a run");
+        journal.remove(&order).await.unwrap();
+    }
+}
+
 /// CON-27: one of two siblings merges, and the other, which still runs, receives its message.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
@@ -325,4 +352,4 @@ async fn siblings_of_a_run_that_is_taken_up_are_those_that_the_journal_knows() {
     assert_eq!(finished(report), ["30 heard 10", "10 heard ", "20 heard 10 30"]);
 }
 
-held!(Loop, Team, Member);
+held!(Loop, Team, Member, Order);

@@ -39,7 +39,7 @@ struct Customer {
     hear: EventNode<Hear>,
 }
 
-held!(Shop, Customer);
+held!(Shop, Customer, Counter, Couple);
 
 type Trace = Arc<Mutex<Vec<String>>>;
 
@@ -274,4 +274,74 @@ async fn only_what_is_handled_is_mail() {
     });
     assert_eq!(finished(report.unwrap()), 3);
     assert_eq!(trace.lock().unwrap().iter().filter(|line| line.ends_with("has mail")).count(), 2);
+}
+
+/// Couples at one till.
+#[derive(Graph)]
+#[graph(output = usize)]
+struct Counter {
+    #[node(entry, input = u32, map = Couple, goto(exit))]
+    couples: MapNode<Couples>,
+}
+
+/// Both take the couple's turn, and it is given back once for both.
+#[derive(Graph)]
+#[graph(output = ())]
+struct Couple {
+    #[node(entry, input = (), fork(pay, pack))]
+    arrive: ForkNode<Arrive>,
+    #[node(input = (), goto(leave))]
+    pay: LogicNode<PayForBoth>,
+    #[node(input = (), goto(leave))]
+    pack: LogicNode<Pack>,
+    #[node(join(pay: (), pack: ()), goto(exit))]
+    leave: JoinNode<Together>,
+}
+
+struct Couples;
+impl MapHandler<counter::couples> for Couples {
+    fn graph(&self, _: &Cx<'_, counter::couples>) -> Result<Arc<Couple>, NodeError> {
+        Ok(Arc::new(Couple {
+            arrive: ForkNode(Arrive),
+            pay: LogicNode(PayForBoth),
+            pack: LogicNode(Pack),
+            leave: JoinNode(Together),
+        }))
+    }
+    async fn items(&self, couples: &u32, _: &mut Cx<'_, counter::couples>) -> Result<Vec<Item<Couple>>, NodeError> {
+        Ok((0..*couples).map(|couple| Item::new(()).with_key(couple.to_string())).collect())
+    }
+    async fn gather(
+        &self,
+        _: u32,
+        served: Children<Couple>,
+        cx: &mut Cx<'_, counter::couples>,
+    ) -> Route<counter::couples> {
+        goto!(cx, counter::exit, served.all().await.iter().filter(|child| child.result.is_ok()).count())
+    }
+}
+
+forks!(Arrive for couple::arrive, |_: (), cx| fork!(cx, ((), ())));
+logic!(PayForBoth for couple::pay, |_: (), cx| {
+    cx.take_turn("till").await?;
+    pass(10).await;
+    goto!(cx, couple::leave, ())
+});
+logic!(Pack for couple::pack, |_: (), cx| {
+    cx.take_turn("till").await?;
+    pass(10).await;
+    goto!(cx, couple::leave, ())
+});
+joins!(Together for couple::leave, |((), ()): ((), ()), cx| {
+    cx.give_turn_back("till");
+    goto!(cx, couple::exit, ())
+});
+
+/// Two branches of a run wait for the run's turn: both go on when it comes.
+#[tokio::test(start_paused = true)]
+async fn a_turn_comes_to_every_branch_that_waits_for_it() {
+    let run = timed(Counter { couples: MapNode(Couples) }).start(3);
+    let report = tokio::time::timeout(Duration::from_secs(5), run).await.expect("nobody waits for ever").unwrap();
+    assert_eq!(report.took.as_millis(), 30, "one couple at a time");
+    assert_eq!(finished(report), 3);
 }

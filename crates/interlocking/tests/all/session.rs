@@ -4,8 +4,9 @@ use crate::support::{Log, Recording, failed, finished, timed};
 use askama::Template;
 use interlocking::agents::{AgentEvent, LostSession};
 use interlocking::prelude::*;
-use interlocking::runtime::EventKind;
+use interlocking::runtime::journal::fork::{ForkPoint, fork};
 use interlocking::runtime::roles::{Player, Roles};
+use interlocking::runtime::{EventKind, Journal, MemoryJournal};
 use std::sync::Arc;
 
 #[derive(Template)]
@@ -120,6 +121,30 @@ async fn a_lost_session_is_begun_anew_where_that_is_said() {
     let (report, is_said) = play(LostSession::StartFresh, Some(LostSession::Fail)).await;
     assert_eq!(failed(report).message, "there is no session `elsewhere-1`");
     assert!(!is_said, "the failure says it");
+}
+
+/// A fork has the records of the other run, and agents without its sessions.
+#[tokio::test(start_paused = true)]
+async fn in_a_fork_a_session_of_the_other_run_is_begun_anew() {
+    let plan = vec![
+        ("one".to_owned(), SessionOp::StartFresh(slug("main"))),
+        ("two".to_owned(), SessionOp::ContinueFrom(id("main-1"))),
+        ("three".to_owned(), SessionOp::ForkFrom { parent: id("main-1"), slug: slug("side") }),
+    ];
+    let (journal, new) = (Arc::new(MemoryJournal::new()), "new".parse().unwrap());
+    let talk = |role| {
+        let mut roles = Roles::new();
+        roles.bind("ask", Player { lost_session: role, ..Player::new(Recording::new(ANY)) });
+        timed(Talk { ask: LLMNode(Asks) }).with_journal(journal.clone()).with_roles(roles)
+    };
+    finished(talk(None).start((plan, Vec::new())).await.unwrap());
+    for role in [None, Some(LostSession::Fail)] {
+        let before = ForkPoint::Before { node: "ask".to_owned(), visit: 2 };
+        fork(&*journal, &RunId::DEFAULT, &before, &new).await.unwrap();
+        let sessions = finished(talk(role).with_id(new.clone()).resume().await.unwrap());
+        assert_eq!(sessions, ["main-1", "ask-1", "side-1"].map(id));
+        journal.remove(&new).await.unwrap();
+    }
 }
 
 #[derive(Graph)]

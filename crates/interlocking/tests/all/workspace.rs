@@ -1,6 +1,6 @@
 //! Workspaces: where a node works, and what it must not change.
 
-use crate::support::{Recording, failed, finished, timed};
+use crate::support::{Recording, failed, finished, pass, timed};
 use askama::Template;
 use async_trait::async_trait;
 use interlocking::context::Commit;
@@ -8,6 +8,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
 use interlocking::runtime::workspaces::Directories;
 use interlocking::runtime::{Journal, MemoryJournal, StartError, WorkspaceError, Workspaces};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -60,6 +61,7 @@ logic!(Look for desk::look, |what: String, cx| {
             std::fs::write(workspace.path.join("look.txt"), "I was here")?;
             std::fs::remove_file(workspace.path.join("look.txt"))?;
         }
+        "tidy" => std::fs::remove_file(workspace.path.join("work.txt"))?,
         "vanish" => std::fs::remove_dir_all(&workspace.path)?,
         _ => {}
     }
@@ -96,6 +98,60 @@ async fn a_read_only_node_that_changes_its_workspace_fails() {
             "workspace `main`: the node may only read this place, but changed it:\nlook.txt: I was here"
         );
     }
+}
+
+/// To take back what others have done is a change, too.
+#[tokio::test(start_paused = true)]
+async fn what_a_read_only_node_removes_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    let failure = failed(desk(place.path()).start("tidy".to_owned()).await.unwrap());
+    assert_eq!(failure.kind, FailureKind::Workspace);
+    assert_eq!(
+        failure.message,
+        "workspace `main`: the node may only read this place, but changed it:\nno longer there: work.txt: tidy"
+    );
+}
+
+/// Whether there was time for the whole walk.
+#[derive(Debug, Serialize, Deserialize)]
+struct Walked(bool);
+
+impl From<TimedOut> for Walked {
+    fn from(_: TimedOut) -> Self {
+        Self(false)
+    }
+}
+
+/// A node that may only read, and has little time.
+#[derive(Graph)]
+#[graph(output = Walked)]
+struct Patrol {
+    #[node(entry, input = String, goto(exit), workspace = "main", read_only, timeout = "1s", timed_out(exit))]
+    look: LogicNode<Walk>,
+}
+
+logic!(Walk for patrol::look, |what: String, cx| {
+    if what != "idle" {
+        std::fs::write(cx.workspace()?.path.join("look.txt"), "I was here")?;
+    }
+    assert_ne!(what, "fall");
+    pass(5_000).await;
+    goto!(cx, patrol::exit, Walked(true))
+});
+
+/// However a node that may only read ends, what it has changed is found.
+#[tokio::test(start_paused = true)]
+async fn a_read_only_node_that_is_interrupted_is_found_out() {
+    let changed = "workspace `main`: the node may only read this place, but changed it:\nlook.txt: I was here";
+    for what in ["stall", "fall"] {
+        let place = tempfile::tempdir().unwrap();
+        let run = timed(Patrol { look: LogicNode(Walk) }).with_workspaces(Arc::new(Listing(place.path().to_owned())));
+        let failure = failed(run.start(what.to_owned()).await.unwrap());
+        assert_eq!((&failure.kind, failure.message.as_str()), (&FailureKind::Workspace, changed), "{what}");
+    }
+    let place = tempfile::tempdir().unwrap();
+    let run = timed(Patrol { look: LogicNode(Walk) }).with_workspaces(Arc::new(Listing(place.path().to_owned())));
+    assert!(!finished(run.start("idle".to_owned()).await.unwrap()).0, "it changed nothing");
 }
 
 #[tokio::test(start_paused = true)]
@@ -140,7 +196,7 @@ struct Audit {
     look: LLMNode<Looks>,
 }
 
-held!(Desk, Audit);
+held!(Desk, Audit, Patrol);
 
 struct Looks;
 impl LLMHandler<audit::look> for Looks {

@@ -3,10 +3,9 @@
 use crate::context::begun_sessions::BegunSessions;
 use crate::context::services::UntypedServices;
 use crate::context::usage_guard::UsageGuard;
-use crate::workspaces::isolation;
-use crate::workspaces::{Moment, WorkspaceError, WorkspaceMismatch};
+use crate::workspaces::{self, Moment, isolation};
 use interlocking_agents::{
-    AgentError, AgentErrorKind, Completion, Conversation, Schema, SchemaViolation, SessionOp, Turn,
+    AgentError, AgentErrorKind, Completion, Conversation, LostSession, Schema, SchemaViolation, SessionOp, Turn,
 };
 use interlocking_core::context::ContextError;
 use interlocking_core::failure::NodeError;
@@ -64,13 +63,15 @@ impl<'run> AgentCall<'run> {
                 role: Some(role.to_owned()),
                 ..Turn::new(begun.map_or(session, SessionOp::ContinueFrom), prompt)
             };
+            let verify =
+                |moment, agent| workspaces::verify(&*options.workspaces, row.workspace.as_deref(), moment, agent);
             isolation::refuse_hidden(&untyped.settings, untyped.net, row, &turn.session)?;
             if let SessionOp::ContinueFrom(session) = &turn.session
                 && fresh.is_some()
             {
                 player.agent.sessions().record_workspace(session, turn.workspace.as_deref())?;
             }
-            verify(untyped, row, Moment::Before, None).await?;
+            verify(Moment::Before, None).await?;
             let usage_guard = UsageGuard::new(untyped, execution, player.agent.name(), role);
             let begun = BegunSessions::new(untyped, by, nth, player.agent.name());
             let events = |event| {
@@ -78,10 +79,14 @@ impl<'run> AgentCall<'run> {
                 begun.note(&event);
                 untyped.agent_event(node, execution, event);
             };
+            let lost_session = match options.is_fork {
+                true => LostSession::StartFresh,
+                false => player.lost_session.unwrap_or(options.lost_session),
+            };
             let conversation = Conversation::new(&*player.agent)
                 .with_check(check)
                 .with_nudges(player.nudges.unwrap_or(options.nudges))
-                .with_lost_session(player.lost_session.unwrap_or(options.lost_session))
+                .with_lost_session(lost_session)
                 .with_call_gate(&usage_guard);
             let conversation = match fresh {
                 // If the agent has lost that session, the turn starts from the beginning.
@@ -97,7 +102,7 @@ impl<'run> AgentCall<'run> {
             };
             usage_guard.settle(session, spent);
             if !matches!(&outcome, Err(error) if matches!(*error.kind, AgentErrorKind::CallRefused { .. })) {
-                verify(untyped, row, Moment::After, outcome.as_ref().err()).await?;
+                verify(Moment::After, outcome.as_ref().err().map(ToString::to_string)).await?;
             }
             match outcome {
                 Err(error) if matches!(*error.kind, AgentErrorKind::CallRefused { .. }) => {
@@ -108,24 +113,4 @@ impl<'run> AgentCall<'run> {
             }
         })
     }
-}
-
-/// Checks whether an agent's workspace is as it should be.
-async fn verify(
-    untyped: &UntypedServices,
-    row: &NodeRow,
-    moment: Moment,
-    failed: Option<&AgentError>,
-) -> Result<(), WorkspaceError> {
-    let Some(workspace) = &row.workspace else { return Ok(()) };
-    let findings = untyped.settings.options().workspaces.verify(workspace, moment).await?;
-    if findings.is_empty() {
-        return Ok(());
-    }
-    Err(WorkspaceError::Mismatch(Box::new(WorkspaceMismatch {
-        workspace: workspace.clone(),
-        moment,
-        findings,
-        agent: failed.map(ToString::to_string),
-    })))
 }
