@@ -92,6 +92,8 @@ impl Interruption {
                 let limit_ms = limit.as_millis().try_into().unwrap_or(u64::MAX);
                 (FailureKind::Timeout { limit_ms }, format!("took longer than its timeout of {limit:?}"))
             }
+            // This error names the workspace.
+            Self::Workspace(error @ WorkspaceError::Mismatch(_)) => (FailureKind::Workspace, error.to_string()),
             Self::Workspace(error) => {
                 let name = net.row(execution.node).workspace.clone().unwrap_or_default();
                 (FailureKind::Workspace, format!("workspace `{name}`: {error}"))

@@ -142,7 +142,7 @@ async fn in_a_fork_a_session_of_the_other_run_is_begun_anew() {
         let before = ForkPoint::Before { node: "ask".to_owned(), visit: 2 };
         fork(&*journal, &RunId::DEFAULT, &before, &new).await.unwrap();
         let sessions = finished(talk(role).with_id(new.clone()).resume().await.unwrap());
-        assert_eq!(sessions, ["main-1", "ask-1", "side-1"].map(id));
+        assert_eq!(sessions, ["main-1", "ask-1", "ask-2"].map(id));
         journal.remove(&new).await.unwrap();
     }
 }
