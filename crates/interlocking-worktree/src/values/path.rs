@@ -55,6 +55,10 @@ pub enum PathRule {
     /// It contains a control character.
     #[error("it contains a control character")]
     ControlCharacter,
+    /// It contains a character that is not seen, or changes the order in which others are shown: it would be read as
+    /// another path.
+    #[error("it contains a character that is not seen, or changes the order of others")]
+    UnseenCharacter,
     /// It has more than [`PathRule::LONGEST`] bytes, or a part more than [`PathRule::LONGEST_PART`].
     #[error("it is longer than 4096 bytes, or a part of it than 255")]
     TooLong,
@@ -174,7 +178,14 @@ fn broken_rule(path: &[u8]) -> Option<PathRule> {
             return Some(PathRule::DotGit);
         }
     }
-    None
+    path.chars().any(is_unseen).then_some(PathRule::UnseenCharacter)
+}
+
+/// Whether a character takes no room where it is shown, or changes the order of others. A file system may leave it out.
+fn is_unseen(character: char) -> bool {
+    matches!(character, '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -200,6 +211,9 @@ mod tests {
             (".git /config", PathRule::DotGit),
             (".git::$INDEX_ALLOCATION/config", PathRule::DotGit),
             (".g\u{200c}it/config", PathRule::DotGit),
+            ("src/li\u{200b}b.rs", PathRule::UnseenCharacter),
+            ("src/\u{202e}sr.bil", PathRule::UnseenCharacter),
+            ("src/\u{9b}2J.rs", PathRule::UnseenCharacter),
             ("a\\..\\b", PathRule::Backslash),
             ("a\nb", PathRule::ControlCharacter),
             (long.as_str(), PathRule::TooLong),
