@@ -25,7 +25,8 @@
 //! | a file's public API, and its difference from an earlier version | [`PublicApi`] |
 //! | functions that a rebase rewrote | [`rewritten_by_rebase`] |
 //! | `unsafe`, and crates and paths that a project has denied | [`denied_code`], [`denied_dependencies`] |
-//! | constructs that could falsify a verdict on the code | [`refused_constructs`], [`manifest_changes`], [`build_time`] |
+//! | constructs that could falsify a verdict on the code | [`refused_constructs`] |
+//! | changes to what decides how everything is built | [`build_changes`], [`defines_the_build`], [`manifest_changes`], [`build_time`] |
 //! | which functions and types a file has, and which names are called in it | [`symbols()`], [`called_names`] |
 //! | which tests a file has | [`test_functions()`] |
 //! | which functions a property calls, and what it compares | [`TestFile`] |
@@ -42,6 +43,7 @@ mod hidden;
 mod refused;
 mod denied;
 mod manifest;
+mod build_changes;
 mod changes;
 mod public_api;
 mod proptest;
@@ -50,6 +52,7 @@ mod symbols;
 mod properties;
 mod mutants;
 
+pub use build_changes::{Version, build_changes, defines_the_build};
 pub use changes::{ChangedFunction, CodeChange, Rebased, rewritten_by_rebase};
 pub use denied::{Denied, denied_code, denied_dependencies};
 pub use functions::{PublicFunction, public_functions, resolve_name};
