@@ -4,10 +4,10 @@ use interlocking_core::context::ContextError;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::WorkspaceError;
 use interlocking_worktree::{
-    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CopyError, CreateBranchError, CreateCloneError,
-    CreateError, DeleteBranchError, ExportError, FastForwardError, FetchError, FileError, GitError, ImportError,
-    MergeError, NameError, ObjectIdError, OpenCloneError, OpenWorktreeError, PoolError, RebaseError, RemoveError,
-    RepositoryPath, ResetError, SetupError, SwitchError, UnlockError, WorktreeError,
+    ArchiveError, BranchName, CherryPickError, CommitError, CommitId, Conflict, CopyError, CreateBranchError,
+    CreateCloneError, CreateError, DeleteBranchError, ExportError, FastForwardError, FetchError, FileError, GitError,
+    ImportError, MergeError, NameError, ObjectIdError, OpenCloneError, OpenWorktreeError, PoolError, RebaseError,
+    RemoveError, RepositoryPath, ResetError, SetupError, SwitchError, UnlockError, WorktreeError,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -262,6 +262,24 @@ pub enum GitWorkspacesError {
     /// Something could not be read or written.
     #[error(transparent)]
     Git(#[from] GitError),
+}
+
+impl GitWorkspacesError {
+    /// The conflicts, if they are why commits cannot be merged, picked or rebased.
+    pub fn conflicts(&self) -> Option<&[Conflict]> {
+        match self {
+            Self::Merge(MergeError::Conflict { conflicts, .. })
+            | Self::CherryPick(CherryPickError::Conflict { conflicts, .. })
+            | Self::Rebase(RebaseError::Conflict { conflicts, .. }) => Some(conflicts),
+            _ => None,
+        }
+    }
+
+    /// Whether a branch was not advanced because it has moved.
+    pub fn has_moved(&self) -> bool {
+        use FastForwardError::{Moved, NotFastForward};
+        matches!(self, Self::FastForward(Moved { .. } | NotFastForward { .. }))
+    }
 }
 
 impl From<ExportError> for GitWorkspacesError {

@@ -132,6 +132,26 @@ impl LeftoverRun {
         &self.branches
     }
 
+    /// The branch of one of the run's own workspaces, and its commit; none if there is no such branch.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] if no workspace can have this name.
+    pub fn branch(&self, workspace: &str) -> Result<Option<(&BranchName, CommitId)>, GitWorkspacesError> {
+        let name = self.run.branch_name(workspace)?;
+        Ok(self.branches.iter().find(|(branch, _)| *branch == name).map(|(branch, head)| (branch, *head)))
+    }
+
+    /// The worktree of one of the run's own workspaces, from git's list; none if its directory or its entry is gone.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] if no workspace can have this name.
+    pub fn worktree(&self, workspace: &str) -> Result<Option<&WorktreeEntry>, GitWorkspacesError> {
+        let name = self.run.branch_name(workspace)?;
+        Ok(self.worktrees.iter().find(|entry| entry.branch.as_ref() == Some(&name) && !entry.is_missing))
+    }
+
     /// Removes all of it, clones too. Heads of branches that neither the target branch nor the landing branch contains
     /// are kept in the archive; uncommitted changes are lost.
     ///

@@ -31,7 +31,8 @@
 //! | find what runs have left behind | [`GitWorkspaces::leftover_runs`], [`GitWorkspaces::leftover_of`] |
 //! | assign files to owners | [`Ownership`], [`Pattern`] |
 //! | check paths that agents write | [`FilePath`] |
-//! | read from the repository in a handler | [`in_repository`], [`text_at`], [`changed_paths`] |
+//! | read from the repository in a handler | [`in_repository`], [`text_at`], [`changed_paths`], [`is_ancestor`], [`diverged`] |
+//! | read a file that an agent has written, as text | [`FreshCheckout::text`], [`Checkout::text`], [`NotText`] |
 //! | errors | [`GitWorkspacesError`] |
 
 #[cfg(doctest)]
@@ -71,6 +72,7 @@ mod context;
 mod ownership;
 mod file_path;
 mod reading;
+mod text;
 
 pub use checkout::Checkout;
 pub use child::ChildWorkspace;
@@ -82,5 +84,6 @@ pub use git_workspaces::GitWorkspaces;
 pub use landings::{Landings, landings};
 pub use leftover_runs::LeftoverRun;
 pub use ownership::{Overlap, Ownership, OwnershipViolation, PathOwnership, Pattern, PatternError};
-pub use reading::{changed_paths, in_repository, text_at, touched_paths};
+pub use reading::{changed_paths, diverged, in_repository, is_ancestor, text_at, touched_paths};
 pub use settings::{Base, WorkspaceScope};
+pub use text::NotText;

@@ -48,3 +48,28 @@ pub async fn changed_paths(
 pub fn touched_paths(changes: &[FileChange]) -> BTreeSet<String> {
     changes.iter().flat_map(FileChange::touched).map(|path| path.to_text().into_owned()).collect()
 }
+
+/// Whether `older` is `newer` or an ancestor of it; false if one of them does not exist.
+///
+/// # Errors
+///
+/// Where their history cannot be read.
+pub async fn is_ancestor(repository: Repository, older: CommitId, newer: CommitId) -> Result<bool, NodeError> {
+    in_repository(repository, move |repository| {
+        let exists = |commit| repository.commit(commit).is_ok();
+        Ok(exists(older) && exists(newer) && repository.is_ancestor(older, newer)?)
+    })
+    .await
+}
+
+/// Whether each of two commits has a commit in its history that the other has not.
+///
+/// # Errors
+///
+/// Where their history cannot be read.
+pub async fn diverged(repository: Repository, one: CommitId, other: CommitId) -> Result<bool, NodeError> {
+    in_repository(repository, move |repository| {
+        Ok(!repository.is_ancestor(one, other)? && !repository.is_ancestor(other, one)?)
+    })
+    .await
+}

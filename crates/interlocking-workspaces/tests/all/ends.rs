@@ -256,6 +256,14 @@ async fn what_is_left_of_one_run_is_found_without_its_directory() {
     assert!(workspaces.leftover_of(&RunId::new("other").unwrap()).await.unwrap().is_none());
     let found = workspaces.leftover_of(&name).await.unwrap().unwrap();
     assert_eq!((found.worktrees().len(), found.branches().len()), (2, 2));
+    for workspace in ["work", "aside"] {
+        let (branch, head) = found.branch(workspace).unwrap().unwrap();
+        assert_eq!(branch.as_str(), format!("kept/{workspace}"));
+        let entry = found.worktree(workspace).unwrap().unwrap();
+        assert_eq!((entry.branch.as_ref(), entry.head), (Some(branch), Some(head)));
+    }
+    assert!(found.branch("other").unwrap().is_none() && found.worktree("other").unwrap().is_none());
+    assert!(found.branch("no name").is_err());
     assert!(workspaces.leftover_of(&name).await.unwrap().is_none(), "somebody deals with it");
     drop(found);
     // Another program looks for its runs in another directory.

@@ -50,9 +50,13 @@ async fn examined(worktree: &mut Checkout<'_>, project: &Project) -> Result<Comm
     std::fs::write(root.join(".cargo/config.toml"), "[build]\n")?;
     worktree.write_file(&path("src/code.rs"), "examined\n").await?;
     assert_eq!(worktree.read_file(&path("src/code.rs"), 9).await?.as_deref(), Some(&b"examined\n"[..]));
+    assert_eq!(worktree.text(&path("src/code.rs")).await?, Ok(Some("examined\n".to_owned())));
+    assert_eq!(worktree.text(&path("src")).await?.unwrap_err().reason, "src is a directory, not a file: delete it");
     let checked_out = worktree.examine().await?;
     assert_eq!(files_of(checked_out.path()), [".gitignore", "README.md", "src"]);
     assert_eq!(checked_out.read_file(&path("src/code.rs"), 9).await?.as_deref(), Some(&b"examined\n"[..]));
+    assert_eq!(checked_out.text(&path("src/code.rs")).await?, Ok(Some("examined\n".to_owned())));
+    assert_eq!(checked_out.text(&path("src/none.rs")).await?, Ok(None));
     assert_ne!(checked_out.path(), unchanged.path());
     assert_eq!(project.left(), before, "no branch and no worktree is made for it");
 

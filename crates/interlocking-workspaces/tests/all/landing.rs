@@ -66,6 +66,7 @@ impl LogicHandler<job::work> for Work {
                 let main = cx.repository()?.main_worktree()?.ok_or("it is bare")?;
                 let other = main.commit_all(&author(), "Other")?.ok_or("nothing new")?;
                 let error = cx.land(commit).await.unwrap_err();
+                assert!(error.has_moved() && error.conflicts().is_none());
                 let GitWorkspacesError::FastForward(FastForwardError::NotFastForward { from, .. }) = error else {
                     panic!("{error}")
                 };

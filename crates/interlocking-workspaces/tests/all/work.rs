@@ -4,8 +4,8 @@ use crate::project::Project;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
 use interlocking::runtime::{Journal, MemoryJournal};
-use interlocking::workspaces::{Base, GitWorkspacesError};
-use interlocking::worktree::{CommitId, MergeError};
+use interlocking::workspaces::{Base, GitWorkspacesError, diverged, is_ancestor};
+use interlocking::worktree::CommitId;
 use std::sync::Arc;
 
 /// Two nodes write one after the other in one workspace, one reads, and one merges.
@@ -75,9 +75,22 @@ impl LogicHandler<essay::print> for Print {
         let base = worktree.base();
         worktree.cherry_pick_as_one(base, essay, "Print").await?;
         let error = worktree.merge(other, "Both").await.unwrap_err();
-        let GitWorkspacesError::Merge(MergeError::Conflict { conflicts, .. }) = &error else { panic!("{error}") };
+        assert!(!error.has_moved());
+        let Some(conflicts) = error.conflicts() else { panic!("{error}") };
         assert_eq!(conflicts.len(), 1);
         let head = worktree.head();
+        let repository = cx.repository()?;
+        assert!(diverged(repository.clone(), other, head).await? && !diverged(repository.clone(), base, head).await?);
+        let unknown = "1".repeat(40).parse()?;
+        for (older, newer, expected) in [
+            (base, head, true),
+            (head, head, true),
+            (head, base, false),
+            (unknown, head, false),
+            (base, unknown, false),
+        ] {
+            assert_eq!(is_ancestor(repository.clone(), older, newer).await?, expected);
+        }
         cx.land(head).await?;
         goto!(cx, essay::exit, head)
     }
