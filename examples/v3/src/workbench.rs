@@ -13,9 +13,6 @@ use interlocking::worktree::{CommitId, Repository};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-/// The longest file that is read, in bytes.
-pub(crate) const LONGEST: u64 = 2 << 20;
-
 /// The name of the command that runs the tests of one file.
 const SUITE: &str = "suite";
 
@@ -172,7 +169,11 @@ impl Workbench {
         names: &[String],
     ) -> Result<Verdict, NodeError> {
         let mut known = names.to_vec();
-        if let Some(text) = text_in(checkout, file).await?.filter(|_| file.is_rust()) {
+        let text = match checkout.text(file.in_repository()).await? {
+            Ok(text) => text.filter(|_| file.is_rust()),
+            Err(error) => return Ok(Verdict::without(error.to_string())),
+        };
+        if let Some(text) = text {
             match test_functions(file.as_str(), &text) {
                 Ok(found) => known.extend(found.into_iter().map(|test| test.name)),
                 Err(error) => return Ok(Verdict::without(error.to_string())),
@@ -225,19 +226,4 @@ impl Workbench {
     pub fn markers(&self) -> Result<StubMarkers, NodeError> {
         Ok(self.toolchain.source.markers()?)
     }
-}
-
-/// A file of a checkout as text; none if it is not there.
-pub(crate) async fn text_in(checkout: &FreshCheckout, file: &FilePath) -> Result<Option<String>, NodeError> {
-    let bytes = checkout.read_file(file.in_repository(), LONGEST).await?;
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// Whether `older` is `newer` or an ancestor of it; false if either does not exist.
-pub(crate) async fn is_below(repository: Repository, older: CommitId, newer: CommitId) -> Result<bool, NodeError> {
-    in_repository(repository, move |repository| {
-        let is_there = |commit| repository.commit(commit).is_ok();
-        Ok(is_there(older) && is_there(newer) && repository.is_ancestor(older, newer)?)
-    })
-    .await
 }

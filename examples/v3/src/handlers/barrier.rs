@@ -8,8 +8,8 @@ use crate::types::implementation::ImplInput;
 use crate::types::outcome::{Failed, V3Outcome};
 use crate::types::scaffold::{Clarification, InitWorkPayload};
 use interlocking::prelude::*;
-use interlocking::workspaces::{FilePath, GitWorkspacesError, in_repository};
-use interlocking::worktree::{CherryPickError, CommitId, Repository};
+use interlocking::workspaces::{FilePath, in_repository};
+use interlocking::worktree::{CommitId, Repository};
 
 impl JoinHandler<v3::barrier> for Barrier {
     async fn join(&self, (tests, merges): (Tests, Merges), cx: &mut Cx<'_, v3::barrier>) -> Route<v3::barrier> {
@@ -25,19 +25,16 @@ impl JoinHandler<v3::barrier> for Barrier {
         let head = cx.worktree_of(IMPL).await?.head();
         let range = (skeleton, tests_head);
         let since = picked(repository, &fork.spec.test_path, range, head).await?;
-        match cx.worktree().await?.cherry_pick(since, tests_head).await {
-            Ok(_) => {}
-            Err(GitWorkspacesError::CherryPick(CherryPickError::Conflict { conflicts, .. })) => {
-                let file = conflicts.first().map(|conflict| conflict.path.to_text().into_owned()).unwrap_or_default();
-                let why = Clarification::RebaseConflict {
-                    conflict_file: file,
-                    our_change: "the tests of this node are written there.".to_owned(),
-                    their_change: "a child has written to the same file.".to_owned(),
-                    why_unresolvable: "the tests cannot be put on what the children have merged.".to_owned(),
-                };
-                return goto!(cx, v3::scaffold, cx.input_of::<v3::scaffold>()?.asked_again(why));
-            }
-            Err(error) => return Err(error.into()),
+        if let Err(error) = cx.worktree().await?.cherry_pick(since, tests_head).await {
+            let Some(conflicts) = error.conflicts() else { return Err(error.into()) };
+            let file = conflicts.first().map(|conflict| conflict.path.to_text().into_owned()).unwrap_or_default();
+            let why = Clarification::RebaseConflict {
+                conflict_file: file,
+                our_change: "the tests of this node are written there.".to_owned(),
+                their_change: "a child has written to the same file.".to_owned(),
+                why_unresolvable: "the tests cannot be put on what the children have merged.".to_owned(),
+            };
+            return goto!(cx, v3::scaffold, cx.input_of::<v3::scaffold>()?.asked_again(why));
         }
         let scaffold: InitWorkPayload = (&fork.work).into();
         // An attempt on another scaffold is over (CON-11).

@@ -9,11 +9,9 @@ use crate::prompts::JudgePrompt;
 use crate::types::outcome::V3Outcome;
 use crate::types::rebase::ParentMoved;
 use crate::types::tdd::{JudgeInput, JudgeRefusal, MoreTests, Reject, ReviewExit, ReviewInput};
-use crate::workbench::is_below;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
-use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::FastForwardError;
+use interlocking::workspaces::is_ancestor;
 
 impl LLMHandler<v3::judge> for Judge {
     async fn before<'a>(&'a self, input: &'a JudgeInput, cx: &mut Cx<'_, v3::judge>) -> Ask<JudgePrompt<'a>> {
@@ -75,7 +73,7 @@ impl LLMHandler<v3::judge> for Judge {
 /// Whether the candidate had landed before the process that approved it was killed: then the new answer comes too late.
 async fn has_landed(input: &JudgeInput, cx: &Cx<'_, v3::judge>) -> Result<bool, NodeError> {
     let (_, target) = cx.target().await?;
-    Ok(cx.restarts() > 0 && is_below(cx.repository()?, input.merge.merge_commit, target).await?)
+    Ok(cx.restarts() > 0 && is_ancestor(cx.repository()?, input.merge.merge_commit, target).await?)
 }
 
 /// Advances the parent's branch to the candidate, and notifies the siblings that are still at work. If the branch has moved since
@@ -83,9 +81,7 @@ async fn has_landed(input: &JudgeInput, cx: &Cx<'_, v3::judge>) -> Result<bool, 
 async fn land(input: JudgeInput, cx: &mut Cx<'_, v3::judge>) -> Route<v3::judge> {
     match cx.land(input.merge.merge_commit).await {
         Ok(_) => {}
-        Err(GitWorkspacesError::FastForward(
-            FastForwardError::Moved { .. } | FastForwardError::NotFastForward { .. },
-        )) => {
+        Err(error) if error.has_moved() => {
             cx.note("the parent's branch has moved meanwhile: the candidate is made again");
             return goto!(cx, v3::merger, cx.input_of::<v3::merger>()?);
         }

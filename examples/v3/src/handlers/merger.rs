@@ -14,12 +14,11 @@ use crate::types::merge::{MergeRejected, MergerExit, MergerInput, RejectionReaso
 use crate::types::outcome::{Stuck, V3Outcome};
 use crate::types::shared::{ImpactLevel, MergeComplete};
 use crate::types::tdd::JudgeInput;
-use crate::workbench::is_below;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::rust_source::Change;
-use interlocking::workspaces::{FilePath, GitWorkspacesError, changed_paths, in_repository, text_at};
-use interlocking::worktree::{CherryPickError, CommitId, CommitRecord, FastForwardError, MergeError, RebaseError};
+use interlocking::workspaces::{FilePath, changed_paths, in_repository, is_ancestor, text_at};
+use interlocking::worktree::{CommitId, CommitRecord};
 
 /// How many candidates the root makes at most. Each further one is made because the branch to land on has moved (CON-142).
 const MOST_CANDIDATES: u32 = 16;
@@ -152,9 +151,7 @@ async fn land(merge: &MergeComplete, cx: &mut Cx<'_, v3::merger>) -> Result<bool
     }
     match cx.land(merge.merge_commit).await {
         Ok(_) => Ok(true),
-        Err(GitWorkspacesError::FastForward(
-            FastForwardError::Moved { .. } | FastForwardError::NotFastForward { .. },
-        )) => Ok(false),
+        Err(error) if error.has_moved() => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
@@ -173,7 +170,7 @@ async fn landed(cx: &mut Cx<'_, v3::merger>) -> Result<Option<MergeComplete>, No
             Err(error) if error.is::<NotRecorded>() => break,
             Err(error) => return Err(error),
         };
-        if is_below(cx.repository()?, intended.merge_commit, now).await? {
+        if is_ancestor(cx.repository()?, intended.merge_commit, now).await? {
             return Ok(Some(intended));
         }
     }
@@ -209,7 +206,7 @@ async fn make_candidate(target: CommitId, cx: &mut Cx<'_, v3::merger>) -> Result
     let message = merge_message(&id, cx.run_id());
     let (is_root, repository, at) = (cx.parent().is_none(), cx.repository()?, heads(cx).await?);
     // False if the parent was rebased meanwhile, and the message about it has not arrived yet.
-    let stands_on_target = is_below(repository.clone(), at.base, target).await?;
+    let stands_on_target = is_ancestor(repository.clone(), at.base, target).await?;
     let mut candidate = cx.worktree_of(CANDIDATE).await?;
     let made = async {
         let (mut base, mut head) = (at.base, at.head);
@@ -238,9 +235,7 @@ async fn make_candidate(target: CommitId, cx: &mut Cx<'_, v3::merger>) -> Result
     };
     match made.await {
         Ok(_) => Ok(None),
-        Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => Ok(Some(error.to_string())),
-        Err(GitWorkspacesError::Rebase(error @ RebaseError::Conflict { .. })) => Ok(Some(error.to_string())),
-        Err(GitWorkspacesError::CherryPick(error @ CherryPickError::Conflict { .. })) => Ok(Some(error.to_string())),
+        Err(error) if error.conflicts().is_some() => Ok(Some(error.to_string())),
         Err(error) => Err(error.into()),
     }
 }

@@ -56,18 +56,10 @@ pub(crate) async fn implemented<N: Node>(cx: &mut Cx<'_, N>) -> Result<(CommitId
 
 /// The id of a node, and the branch of its work.
 pub(crate) async fn node_info<N: Node>(cx: &mut Cx<'_, N>, id: &NodeId) -> Result<NodeInfo, NodeError> {
-    let (repository, path) = (cx.repository()?, cx.worktree_of(IMPL).await?.path().to_owned());
-    let branch = in_repository(repository, move |repository| {
-        let worktree = repository.open_worktree(&path)?;
-        Ok(worktree.branch().ok_or(NoBranch)?.to_string())
-    });
-    Ok(NodeInfo { node_id: id.to_string(), branch: branch.await? })
+    let branch =
+        cx.worktree_of(IMPL).await?.branch().ok_or("the workspace of a node's work is on no branch")?.to_string();
+    Ok(NodeInfo { node_id: id.to_string(), branch })
 }
-
-/// The worktree of a node's work is on no branch.
-#[derive(Debug, thiserror::Error)]
-#[error("the worktree `{IMPL}` is on no branch: the runtime makes it on one, so a person has to look at it")]
-struct NoBranch;
 
 /// The message of the commit of a merged node, which names its run: a rebase of the commit keeps that.
 pub(crate) fn merge_message(id: &NodeId, run: &RunId) -> String {

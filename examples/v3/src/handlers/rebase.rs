@@ -4,7 +4,7 @@ use super::places::{BASE, Heads, IMPL, SKELETON, TESTS};
 use interlocking::graph::Node;
 use interlocking::prelude::*;
 use interlocking::workspaces::{GitWorkspacesError, in_repository};
-use interlocking::worktree::{CommitId, RebaseError, Repository};
+use interlocking::worktree::{CommitId, Repository};
 use std::ops::Range;
 
 /// The result of a rebase.
@@ -72,12 +72,7 @@ async fn ids(repository: Repository, range: Range<CommitId>) -> Result<Vec<Commi
 }
 
 fn refused(error: GitWorkspacesError) -> Result<Moved, NodeError> {
-    match error {
-        GitWorkspacesError::Rebase(error @ RebaseError::Conflict { .. }) => {
-            let RebaseError::Conflict { conflicts, .. } = &error else { return Err(error.into()) };
-            let file = conflicts.first().map(|conflict| conflict.path.to_text().into_owned()).unwrap_or_default();
-            Ok(Moved::Refused { file, why: error.to_string() })
-        }
-        error => Err(error.into()),
-    }
+    let Some(conflicts) = error.conflicts() else { return Err(error.into()) };
+    let file = conflicts.first().map(|conflict| conflict.path.to_text().into_owned()).unwrap_or_default();
+    Ok(Moved::Refused { file, why: error.to_string() })
 }

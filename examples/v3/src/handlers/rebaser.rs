@@ -14,11 +14,11 @@ use crate::types::scaffold::Clarification;
 use crate::types::shared::{ImpactLevel, MergeEvent};
 use crate::types::spec::Spec;
 use crate::types::tdd::{TestsFeedback, WriteTestsInput};
-use crate::workbench::{Verdict, is_below};
+use crate::workbench::Verdict;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::rust_source::{Rebased, rewritten_by_rebase};
-use interlocking::workspaces::{FilePath, changed_paths, text_at};
+use interlocking::workspaces::{FilePath, changed_paths, is_ancestor, text_at};
 use interlocking::worktree::{CommitId, Repository};
 use std::collections::HashSet;
 
@@ -38,13 +38,13 @@ impl EventHandler<v3::rebaser> for Rebaser {
         cx.update_memory(|memory| memory.ahead.clear());
         let (_, target) = cx.target().await?;
         // The parent's branch may have been reset since.
-        let to = match is_below(cx.repository()?, moved.new_parent_head, target).await? {
+        let to = match is_ancestor(cx.repository()?, moved.new_parent_head, target).await? {
             true => moved.new_parent_head,
             false => target,
         };
         let from = heads(cx).await?;
-        if is_below(cx.repository()?, to, from.head).await?
-            && is_below(cx.repository()?, from.skeleton, from.head).await?
+        if is_ancestor(cx.repository()?, to, from.head).await?
+            && is_ancestor(cx.repository()?, from.skeleton, from.head).await?
         {
             return cx.resume();
         }

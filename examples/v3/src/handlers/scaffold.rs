@@ -11,10 +11,9 @@ use crate::memory::session_of;
 use crate::prompts::ScaffoldPrompt;
 use crate::types::outcome::V3Outcome;
 use crate::types::scaffold::{Clarification, ForkInput, InitWork, ScaffoldExit, ScaffoldInput};
-use crate::workbench::is_below;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
-use interlocking::workspaces::in_repository;
+use interlocking::workspaces::{in_repository, is_ancestor};
 use interlocking::worktree::CommitId;
 
 impl LLMHandler<v3::scaffold> for Scaffold {
@@ -158,7 +157,7 @@ async fn start_over(
     let kept = before_own_work(cx.repository()?, &input.spec.id, from.skeleton, from.head).await?;
     cx.worktree().await?.reset(kept).await?;
     let (_, target) = cx.target().await?;
-    let is_behind = !is_below(cx.repository()?, target, from.base).await?;
+    let is_behind = !is_ancestor(cx.repository()?, target, from.base).await?;
     let does_not_fit = |why: &Clarification| matches!(why, Clarification::RebaseConflict { .. });
     if is_behind && clarifications.iter().any(does_not_fit) {
         move_to(target, Heads { tests: from.skeleton, head: kept, ..from }, cx).await?;

@@ -11,7 +11,6 @@ use crate::prompts::WriteTestsPrompt;
 use crate::types::scaffold::Clarification;
 use crate::types::shared::PlannedTest;
 use crate::types::tdd::{InvalidScaffold, TestsReadyPayload, WriteTestsExit, WriteTestsInput};
-use crate::workbench::text_in;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::rust_source::test_functions;
@@ -178,7 +177,10 @@ impl WriteTests {
         let checkout = cx.fresh_checkout(commit).await?;
         let path = &input.spec.test_path;
         if path.is_rust() {
-            let text = text_in(&checkout, path).await?.unwrap_or_default();
+            let text = match checkout.text(path.in_repository()).await? {
+                Ok(text) => text.unwrap_or_default(),
+                Err(error) => return Ok(vec![Violation::NoVerdict { reason: error.to_string() }]),
+            };
             let there = match test_functions(path.as_str(), &text) {
                 Ok(there) => there,
                 Err(error) => return Ok(vec![Violation::NoVerdict { reason: error.to_string() }]),

@@ -69,6 +69,18 @@ async fn tests_that_are_green() {
     has(&prompt, "these tests pass before anything is implemented: one_holds; each has to fail on the skeleton");
 }
 
+/// V3-65: a file of tests that is a link, or no text, is not run.
+#[tokio::test]
+async fn tests_that_are_no_text() {
+    let prompt =
+        tests_are_told(|_| {}, &[sh("mkdir -p checks && ln -s ../src/top.txt checks/top.sh"), Act::Commit]).await;
+    has(&prompt, "the tests cannot be run:\nchecks/top.sh is a symbolic link, not a file: delete it");
+    let prompt = tests_are_told(|_| {}, &[write("checks/top.sh", &"#".repeat((16 << 20) + 1)), Act::Commit]).await;
+    has(&prompt, "the tests cannot be run:\nchecks/top.sh has more than 16777216 bytes");
+    let prompt = tests_are_told(|_| {}, &[sh("mkdir -p checks && printf '\\377' > checks/top.sh"), Act::Commit]).await;
+    has(&prompt, "the tests cannot be run:\nchecks/top.sh is not UTF-8: ");
+}
+
 fn more_tests(additional: &[&str]) -> Value {
     let critique = json!({ "file": "src/top.txt", "line": 1, "issue": "Dull.", "requiredFix": "Shine." });
     let test = |name: &&str| json!({ "criterionId": "one", "plannedTestName": name, "approach": "Looks." });
