@@ -114,14 +114,6 @@ impl Workbench {
     }
 }
 
-/// Whether two commits have each what the other has not.
-pub(crate) async fn is_apart(repository: Repository, one: CommitId, other: CommitId) -> Result<bool, NodeError> {
-    in_repository(repository, move |repository| {
-        Ok(!repository.is_ancestor(one, other)? && !repository.is_ancestor(other, one)?)
-    })
-    .await
-}
-
 /// Sees that the user's working tree has nothing that is not committed (SAW-111): `what` does not begin where it has.
 pub(crate) async fn refuse_changes(repository: Repository, what: &str) -> Result<(), NodeError> {
     let changes = in_repository(repository, |repository| match repository.main_worktree()? {

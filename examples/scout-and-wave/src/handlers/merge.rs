@@ -10,8 +10,6 @@ use crate::protocol::ownership::Wave;
 use crate::protocol::prediction::Facts;
 use crate::protocol::state::BlockReason;
 use interlocking::prelude::*;
-use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::MergeError;
 use std::collections::BTreeSet;
 
 impl LogicHandler<scout_and_wave::merge> for Merge {
@@ -36,7 +34,7 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
                 // SAW-47: the commit is in the history already, whether or not the branch still exists.
                 Ok(commit) if commit == before => {}
                 Ok(_) => cx.note(format!("merged {}", post.label())),
-                Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
+                Err(error) if error.conflicts().is_some() => {
                     let what = format!("{} cannot be merged: {error}", post.label());
                     let problem = Violation { invariant: Invariant::I1, what };
                     let blocked = blocked(cx, wave, BlockReason::Ownership, &[problem], Some(executed))?;

@@ -1,7 +1,7 @@
 //! Recovers a wave of another run whose journal is lost, from the document and git (SAW-105, SAW-110, CON-105).
 
 use super::merge::descoped_in;
-use super::staging::{LONGEST, STAGING};
+use super::staging::STAGING;
 use super::{Recover, go_to};
 use crate::document::Impl;
 use crate::graph::{Assignment, Executed, Launch, Next, SawResult, ScoutAndWave, Sent, scout_and_wave};
@@ -16,6 +16,9 @@ use interlocking::workspaces::{FilePath, LeftoverRun, in_repository, text_at, to
 use interlocking::worktree::{BranchName, CommitId, Repository, WorktreeEntry};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+
+/// The most bytes of a file that is compared with what the plan adds to it.
+const LONGEST: u64 = 16 << 20;
 
 /// The commit that an agent reports does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -110,9 +113,7 @@ async fn staging_of(
     cx: &Cx<'_, scout_and_wave::recover>,
 ) -> Result<Option<(CommitId, String, Impl)>, NodeError> {
     let Some(left) = left_of(run, cx).await? else { return Ok(None) };
-    let name = format!("{run}/{STAGING}");
-    let staging = left.branches().iter().find(|(branch, _)| branch.as_str() == name);
-    let Some(staging) = staging.map(|(_, head)| *head) else { return Ok(None) };
+    let Some((_, staging)) = left.branch(STAGING)? else { return Ok(None) };
     let repository = cx.repository()?;
     let is_on_target =
         in_repository(repository.clone(), move |repository| Ok(repository.is_ancestor(base, staging)?)).await?;
@@ -201,10 +202,7 @@ pub(super) fn uncommitted_on(
 /// there, as `blocked_verify` asks.
 async fn left_of<N: Node<Graph = ScoutAndWave>>(run: &RunId, cx: &Cx<'_, N>) -> Result<Option<LeftoverRun>, NodeError> {
     let Some(left) = cx.leftover_of(run).await? else { return Ok(None) };
-    let name = format!("{run}/{STAGING}");
-    let is_staging = |entry: &&WorktreeEntry| entry.branch.as_ref().is_some_and(|branch| branch.as_str() == name);
-    let staging = left.worktrees().iter().filter(|entry| !entry.is_missing).find(is_staging);
-    if let Some((path, head)) = staging.and_then(|entry| Some((entry.path.clone(), entry.head?))) {
+    if let Some((path, head)) = left.worktree(STAGING)?.and_then(|entry| Some((entry.path.clone(), entry.head?))) {
         let at = path.display().to_string();
         let document = cx.entry()?.document()?.clone();
         let files =

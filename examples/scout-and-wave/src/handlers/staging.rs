@@ -9,14 +9,9 @@ use interlocking::workspaces::{Checkout, FilePath};
 /// The workspace: the document is written there, and waves are merged there.
 pub(super) const STAGING: &str = "staging";
 
-/// The longest file that the orchestrator reads, in bytes.
-pub(super) const LONGEST: u64 = 16 << 20;
-
 /// A file of the staging worktree.
 pub(super) async fn text_of(staging: &Checkout<'_>, file: &FilePath) -> Result<String, NodeError> {
-    let bytes = staging.read_file(file.in_repository(), LONGEST).await?;
-    let bytes = bytes.ok_or_else(|| format!("there is no file `{file}`"))?;
-    Ok(String::from_utf8(bytes).map_err(|error| format!("`{file}` is no text: {error}"))?)
+    Ok(staging.text(file.in_repository()).await??.ok_or_else(|| format!("there is no file `{file}`"))?)
 }
 
 /// Changes the document in the staging worktree.

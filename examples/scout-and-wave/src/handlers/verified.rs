@@ -8,13 +8,13 @@ use crate::graph::{Merged, Next, SawResult, scout_and_wave};
 use crate::protocol::deviation::open_after;
 use crate::protocol::state::State;
 use crate::request::Request;
-use crate::workbench::is_apart;
 use interlocking::prelude::*;
+use interlocking::workspaces::diverged;
 
 impl LogicHandler<scout_and_wave::verified> for Verified {
     async fn run(&self, merged: Merged, cx: &mut Cx<'_, scout_and_wave::verified>) -> Route<scout_and_wave::verified> {
         let (_, at) = cx.target().await?;
-        if is_apart(cx.repository()?, at, merged.commit).await? {
+        if diverged(cx.repository()?, at, merged.commit).await? {
             // The target branch has moved while the gate ran: what lands must be what was verified.
             return goto!(cx, scout_and_wave::verify, merged);
         }

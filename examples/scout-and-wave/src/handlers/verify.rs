@@ -5,10 +5,8 @@ use super::{Verify, go_to};
 use crate::document::Impl;
 use crate::graph::{Blocked, Merged, scout_and_wave};
 use crate::protocol::state::{BlockReason, State};
-use crate::workbench::is_apart;
 use interlocking::prelude::*;
-use interlocking::workspaces::{GitWorkspacesError, text_at};
-use interlocking::worktree::MergeError;
+use interlocking::workspaces::{diverged, text_at};
 
 impl LogicHandler<scout_and_wave::verify> for Verify {
     async fn run(&self, merged: Merged, cx: &mut Cx<'_, scout_and_wave::verify>) -> Route<scout_and_wave::verify> {
@@ -47,11 +45,11 @@ async fn with_target(
     cx: &mut Cx<'_, scout_and_wave::verify>,
 ) -> Result<(Merged, Result<Impl, String>), NodeError> {
     let ((target, at), wave) = (cx.target().await?, merged.wave);
-    if is_apart(cx.repository()?, at, merged.commit).await? {
+    if diverged(cx.repository()?, at, merged.commit).await? {
         let both = cx.worktree_of(STAGING).await?.merge(at, format!("Merge {target} into wave {wave}")).await;
         match both {
             Ok(commit) => merged.commit = commit,
-            Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
+            Err(error) if error.conflicts().is_some() => {
                 let problem = format!(
                     "`{target}` has moved to {at} since wave {wave} was launched, and the two do not go together: {error}; change \
                      `{target}`, or merge it in the staging worktree and commit that"

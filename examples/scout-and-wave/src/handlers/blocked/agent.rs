@@ -5,7 +5,7 @@ use crate::document::{self, Impl};
 use crate::graph::{AgentFailureAnswer, Assignment, Blocked, BlockedQuestion, Executed, Sent, scout_and_wave};
 use crate::handlers::pending::done;
 use crate::handlers::recover::{clear_up, uncommitted_on};
-use crate::handlers::staging::{LONGEST, STAGING, change_document, text_of};
+use crate::handlers::staging::{STAGING, change_document, text_of};
 use crate::handlers::{BlockedAgent, go_to};
 use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::prediction::Facts;
@@ -263,7 +263,7 @@ async fn in_staging(
     });
     let there = match planned.filter(|_| is_agents) {
         Some(planned) => staging.write_file(document.in_repository(), planned).await.map(|()| true),
-        None => staging.read_file(document.in_repository(), LONGEST).await.map(|text| text.is_some()),
+        None => staging.text(document.in_repository()).await.map(|text| text.is_ok_and(|text| text.is_some())),
     };
     match there {
         Ok(true) => {}

@@ -6,8 +6,6 @@ use crate::handlers::staging::STAGING;
 use crate::protocol::quick::label;
 use crate::quick::{QuickExecuted, QuickMerged, QuickStop};
 use interlocking::prelude::*;
-use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::MergeError;
 
 impl LogicHandler<scout_and_wave::quick_merge> for QuickMerge {
     async fn run(
@@ -21,7 +19,7 @@ impl LogicHandler<scout_and_wave::quick_merge> for QuickMerge {
         for (label, head) in done.iter().filter_map(|done| Some((label(&done.agent), done.commit?))) {
             commit = match staging.merge(head, format!("Merge {label}")).await {
                 Ok(commit) => commit,
-                Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
+                Err(error) if error.conflicts().is_some() => {
                     let problem = format!("{label} cannot be merged: {error}");
                     return goto!(cx, scout_and_wave::exit, stopped(QuickStop::Conflict, [problem]));
                 }

@@ -6,10 +6,8 @@ use crate::graph::{SawResult, scout_and_wave};
 use crate::handlers::Verify;
 use crate::handlers::staging::STAGING;
 use crate::quick::{QuickMerged, QuickStop};
-use crate::workbench::is_apart;
 use interlocking::prelude::*;
-use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::MergeError;
+use interlocking::workspaces::diverged;
 
 impl LogicHandler<scout_and_wave::quick_verify> for Verify {
     async fn run(
@@ -21,13 +19,13 @@ impl LogicHandler<scout_and_wave::quick_verify> for Verify {
         let mut is_verified = false;
         loop {
             let (target, at) = cx.target().await?;
-            if is_apart(cx.repository()?, at, commit).await? {
+            if diverged(cx.repository()?, at, commit).await? {
                 // What lands must be what was verified.
                 is_verified = false;
                 let both = cx.worktree_of(STAGING).await?.merge(at, format!("Merge {target}")).await;
                 commit = match both {
                     Ok(commit) => commit,
-                    Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
+                    Err(error) if error.conflicts().is_some() => {
                         let problem = format!(
                             "`{target}` has moved to {at} since the agents began, and the two do not go together: {error}"
                         );
