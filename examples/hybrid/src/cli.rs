@@ -30,9 +30,7 @@ pub(crate) struct Specification {
     mut_arg("script", |script| script.conflicts_with("scenario"))
 )]
 pub(crate) struct Options {
-    /// How the demonstration's agents behave: happy, types_hole or fix_round; or with an agent that lies: trivial_tests,
-    /// tests_do_not_compile, build_lie, impl_edits_tests, claimed_coverage, tests_of_another_type, swallowed_panics, tests_left_out,
-    /// tests_read_the_source, detects_tests, edits_after_commit or faked_harness [default: happy, unless others play]
+    /// How the demonstration's agents behave [default: happy, unless others play]
     #[arg(long, value_name = "NAME", conflicts_with = "script")]
     pub(crate) scenario: Option<Scenario>,
 

@@ -1,6 +1,7 @@
 //! The conflict markers that git writes into a file in which both sides have changed the same lines.
 
-use crate::workbench::{WorkError, Workbench};
+use crate::workbench::Workbench;
+use interlocking::prelude::NodeError;
 use interlocking::worktree::CommitId;
 
 impl Workbench {
@@ -8,8 +9,8 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the commit cannot be read.
-    pub async fn marked_files(&self, commit: CommitId) -> Result<Vec<String>, WorkError> {
+    /// If the commit cannot be read.
+    pub async fn marked_files(&self, commit: CommitId) -> Result<Vec<String>, NodeError> {
         let mut marked = Vec::new();
         for path in self.changed_since_the_start(commit).await? {
             let bytes = self.file_at(commit, &path).await?.unwrap_or_default();

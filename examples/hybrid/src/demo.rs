@@ -6,12 +6,11 @@
 
 mod lies;
 
+use clap::ValueEnum;
 use interlocking::cli::repository::EmbeddedFile;
 use lies::Lie;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::LazyLock;
 
 /// The crate a run starts from.
@@ -30,8 +29,9 @@ pub const SEED: [EmbeddedFile; 5] = [
 pub const SPEC: &str = include_str!("../demo/spec.toml");
 
 /// How the scripted agents behave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
 pub enum Scenario {
     /// All agents do what they say.
     Happy,
@@ -65,60 +65,12 @@ pub enum Scenario {
     FakedHarness,
 }
 
-/// The error for an unknown scenario.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no scenario `{name}`; the scenarios are {}", Scenario::ALL.map(Scenario::name).join(", "))]
-pub struct UnknownScenario {
-    /// The name that was asked for.
-    pub name: String,
-}
-
 /// The scripts that are derived from other scripts.
 static LIES: LazyLock<BTreeMap<Scenario, String>> = LazyLock::new(|| {
-    Scenario::ALL.into_iter().filter_map(|scenario| Some((scenario, scenario.lie()?.script()))).collect()
+    Scenario::value_variants().iter().filter_map(|scenario| Some((*scenario, scenario.lie()?.script()))).collect()
 });
 
 impl Scenario {
-    /// Every scenario.
-    pub const ALL: [Self; 15] = [
-        Self::Happy,
-        Self::TypesHole,
-        Self::TrivialTests,
-        Self::TestsDoNotCompile,
-        Self::BuildLie,
-        Self::ImplEditsTests,
-        Self::FixRound,
-        Self::ClaimedCoverage,
-        Self::TestsOfAnotherType,
-        Self::SwallowedPanics,
-        Self::TestsLeftOut,
-        Self::TestsReadTheSource,
-        Self::DetectsTests,
-        Self::EditsAfterCommit,
-        Self::FakedHarness,
-    ];
-
-    /// Its name on the command line and in its file's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Happy => "happy",
-            Self::TypesHole => "types_hole",
-            Self::TrivialTests => "trivial_tests",
-            Self::TestsDoNotCompile => "tests_do_not_compile",
-            Self::BuildLie => "build_lie",
-            Self::ImplEditsTests => "impl_edits_tests",
-            Self::FixRound => "fix_round",
-            Self::ClaimedCoverage => "claimed_coverage",
-            Self::TestsOfAnotherType => "tests_of_another_type",
-            Self::SwallowedPanics => "swallowed_panics",
-            Self::TestsLeftOut => "tests_left_out",
-            Self::TestsReadTheSource => "tests_read_the_source",
-            Self::DetectsTests => "detects_tests",
-            Self::EditsAfterCommit => "edits_after_commit",
-            Self::FakedHarness => "faked_harness",
-        }
-    }
-
     /// Its script, as TOML: what the scripted agents do and answer.
     pub fn script(self) -> &'static str {
         match self {
@@ -146,20 +98,5 @@ impl Scenario {
             Self::FakedHarness => &lies::FAKED_HARNESS,
             _ => return None,
         })
-    }
-}
-
-impl fmt::Display for Scenario {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Scenario {
-    type Err = UnknownScenario;
-
-    fn from_str(name: &str) -> Result<Self, UnknownScenario> {
-        let found = Self::ALL.into_iter().find(|scenario| scenario.name() == name);
-        found.ok_or_else(|| UnknownScenario { name: name.to_owned() })
     }
 }

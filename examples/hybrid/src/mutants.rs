@@ -7,8 +7,9 @@ use crate::types::{
     SurvivingMutant,
 };
 use crate::verdicts::mutation_adversary_result;
-use crate::workbench::{WorkError, Workbench, aside, read};
+use crate::workbench::{Workbench, aside};
 use interlocking::code_intelligence::{Symbol, SymbolKind, is_other_python_body};
+use interlocking::prelude::NodeError;
 use interlocking::rust_source::{Edit, Side, claimed_edit, mutants, refused_constructs, resolve_name, sample};
 use interlocking::toolchain::{Checkout, MutantTrials, MutantVerdict};
 use interlocking::workspaces::FreshCheckout;
@@ -22,14 +23,14 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the checkout cannot be read, or its tests do not pass without any change.
+    /// If the checkout cannot be read, or its tests do not pass without any change.
     pub async fn try_mutants(
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
         output: MutationAdversaryOutput,
         earlier: &[SurvivingMutant],
-    ) -> Result<MutationAdversaryResult, WorkError> {
+    ) -> Result<MutationAdversaryResult, NodeError> {
         let language = Language::of_task(spec);
         let wanted = if language == Language::Rust { self.mechanical_mutants() } else { 0 };
         if output.survivors.is_empty() && earlier.is_empty() && wanted == 0 {
@@ -37,7 +38,8 @@ impl Workbench {
         }
         let properties = self.test_file(checked_out, spec).await?.unwrap_or_default();
         let names: Vec<String> = properties.tests.iter().map(|property| property.name.clone()).collect();
-        let text: Arc<str> = read(checked_out, &spec.impl_path).await?.unwrap_or_default().into();
+        let text = checked_out.text(spec.impl_path.in_repository()).await??;
+        let text: Arc<str> = text.unwrap_or_default().into();
         let mut trials =
             MutantTrials::begin(self.runner(), Checkout::at(checked_out.path()), spec.known_tests(&names)).await?;
         let functions = match language {
@@ -81,7 +83,7 @@ impl Workbench {
         (text, functions): (&Arc<str>, &[Symbol]),
         survivor: &SurvivingMutant,
         spec: &StackSpec,
-    ) -> Result<Result<MutantVerdict, String>, WorkError> {
+    ) -> Result<Result<MutantVerdict, String>, NodeError> {
         Ok(match Language::of_task(spec) {
             Language::Rust => match self.claimed(text, survivor, spec).await? {
                 Ok(edit) => Ok(trials.try_edit(&edit).await?),
@@ -100,7 +102,7 @@ impl Workbench {
         text: &Arc<str>,
         survivor: &SurvivingMutant,
         spec: &StackSpec,
-    ) -> Result<Result<Edit, String>, WorkError> {
+    ) -> Result<Result<Edit, String>, NodeError> {
         let Some(claim) = survivor.edit.clone() else {
             return Ok(Err("the change is not given, so it cannot be tried".to_owned()));
         };
@@ -187,7 +189,7 @@ async fn try_our_own(
     spec: &StackSpec,
     text: &Arc<str>,
     wanted: usize,
-) -> Result<MechanicalMutants, WorkError> {
+) -> Result<MechanicalMutants, NodeError> {
     let (path, text) = (spec.impl_path.clone(), text.clone());
     // A file that is not Rust has not been built.
     let all = aside(move || mutants(path.as_str(), &text)).await?.unwrap_or_default();

@@ -8,7 +8,7 @@
 //! apart. Only the types agent and the skeleton may change the manifest and its lock, before the fork. No role may change any
 //! other file.
 
-use interlocking::workspaces::Pattern;
+use interlocking::rust_source::defines_the_build;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -38,8 +38,6 @@ pub enum Territory {
 pub enum Role {
     /// The types agent and the types fix agent.
     Types,
-    /// The step that makes the skeleton complete.
-    Skeleton,
     /// The tests agent, and the mutation fix agent: it strengthens tests (CON-69).
     Tests,
     /// The implementation agent.
@@ -48,8 +46,6 @@ pub enum Role {
     Fix,
     /// The conflict agent: it changes the files that conflict, and no other (HY-251).
     Conflict,
-    /// An adversary: it only analyses (HY-24).
-    Adversary,
 }
 
 /// A change that the role may not make.
@@ -86,7 +82,7 @@ impl Territory {
             (directory, "Cargo.toml") => {
                 return if Path::new(package).starts_with(directory) { Self::Manifest } else { Self::Outside };
             }
-            _ if defines_the_build(&path) => return Self::BuildDefinition,
+            _ if defines_the_build(text) => return Self::BuildDefinition,
             _ => {}
         }
         let inside = |path| Path::new(path).strip_prefix(package).ok().and_then(Path::to_str);
@@ -121,25 +117,20 @@ impl Role {
     pub fn may_change(self, territory: Territory) -> bool {
         match self {
             Self::Types => matches!(territory, Territory::Implementation | Territory::Manifest),
-            Self::Skeleton => {
-                matches!(territory, Territory::Implementation | Territory::Tests | Territory::Manifest)
-            }
             Self::Tests => matches!(territory, Territory::Tests | Territory::Shared),
             Self::Implementation => matches!(territory, Territory::Implementation | Territory::Shared),
             Self::Fix => territory == Territory::Implementation,
-            Self::Conflict | Self::Adversary => false,
+            Self::Conflict => false,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
             Self::Types => "the types agent",
-            Self::Skeleton => "the skeleton step",
             Self::Tests => "the tests agent",
             Self::Implementation => "the implementation agent",
             Self::Fix => "the fix agent",
             Self::Conflict => "the conflict agent",
-            Self::Adversary => "an adversary",
         }
     }
 }
@@ -163,11 +154,6 @@ pub fn package_of(implementation: &CratePath) -> &str {
     implementation.as_str().rsplit_once("/src/").map_or("", |(package, _)| package)
 }
 
-/// Whether the file decides how the crate is built.
-pub fn defines_the_build(path: &CratePath) -> bool {
-    Pattern::build_definitions().iter().any(|pattern| pattern.matches(path.as_str()))
-}
-
 /// Whether the file is code, or may decide how code is built or tested: an agent that writes it can bypass the
 /// barrier.
 pub fn is_code(path: &CratePath) -> bool {
@@ -175,7 +161,7 @@ pub fn is_code(path: &CratePath) -> bool {
     const ENDINGS: [&str; 9] = ["toml", "lock", "ini", "cfg", "pth", "pyi", "pyc", "pyd", "so"];
     let ending = Path::new(path.as_str()).extension().and_then(|ending| ending.to_str());
     let is_one = Language::of(path).is_some() || ending.is_some_and(|ending| ENDINGS.contains(&ending));
-    is_one || defines_the_build(path)
+    is_one || defines_the_build(path.as_str())
 }
 
 /// The files that decide how a crate is built, if they are where cargo or rustup look: at its top, and above the written files.
@@ -193,6 +179,7 @@ pub fn steering_paths(spec: &StackSpec) -> BTreeSet<String> {
 mod tests {
     use super::*;
     use crate::types::StrictnessConfig;
+    use interlocking::workspaces::Pattern;
 
     fn spec(implementation: &str, tests: &str) -> StackSpec {
         StackSpec {
@@ -232,8 +219,7 @@ mod tests {
         assert_eq!(allowed(Role::Implementation), ["src/lib.rs", "src/detail/heap.rs"]);
         assert_eq!(allowed(Role::Fix), ["src/lib.rs", "src/detail/heap.rs"]);
         assert_eq!(allowed(Role::Types), ["src/lib.rs", "src/detail/heap.rs", "Cargo.toml", "Cargo.lock"]);
-        assert_eq!(allowed(Role::Skeleton).len(), 7);
-        assert_eq!(allowed(Role::Adversary), [""; 0]);
+        assert_eq!(allowed(Role::Conflict), [""; 0]);
     }
 
     /// HY-34: of a workspace one package is worked on.
@@ -265,6 +251,26 @@ mod tests {
         let spec = spec("src/stack.rs", "src/stack_properties.rs");
         assert_eq!(violations(Role::Tests, ["src/stack_properties.rs"], &spec), []);
         assert_eq!(violations(Role::Implementation, ["src/stack_properties.rs"], &spec).len(), 1);
+    }
+
+    #[test]
+    fn the_files_that_define_a_build_are_those_that_ownership_protects() {
+        let protected = Pattern::build_definitions();
+        for path in [
+            "Cargo.toml",
+            "a/Cargo.lock",
+            "a/b/build.rs",
+            ".cargo/config.toml",
+            "a/.cargo/b/c",
+            "rust-toolchain",
+            "a/rust-toolchain.toml",
+            "build",
+            "a/build.rs/b",
+            "cargo/config.toml",
+            "a.cargo/b",
+        ] {
+            assert_eq!(defines_the_build(path), protected.iter().any(|pattern| pattern.matches(path)), "{path}");
+        }
     }
 
     #[test]

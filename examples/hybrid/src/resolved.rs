@@ -6,11 +6,11 @@ mod tests;
 use crate::language::{Language, NO_SERVER};
 use crate::types::StackSpec;
 use crate::verdicts::ServerAnswers;
-use crate::workbench::WorkError;
 use interlocking::code_intelligence::{
     CodeError, CodeIntelligence, LanguageServer, Position, Provider, RustSyntax, Symbol, SymbolKind, Unavailable,
     start_or_syntax,
 };
+use interlocking::prelude::NodeError;
 use interlocking::rust_source::{PropertyTest, TestFile, resolve_name};
 use interlocking::worktree::{CommitId, Repository, RepositoryPath};
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,13 +67,13 @@ impl Resolver {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the project's files cannot be copied, or nothing reads them.
+    /// If the project's files cannot be copied, or nothing reads them.
     pub async fn at<'a>(
         &'a self,
         repository: &'a Repository,
         commit: CommitId,
         (spec, library): (&'a StackSpec, String),
-    ) -> Result<ProjectAt<'a>, WorkError> {
+    ) -> Result<ProjectAt<'a>, NodeError> {
         let mut held = self.project.lock().await;
         // A project that does not come to the commit, because its server has ended or this future is dropped, is lost: its files
         // are then those of no commit.
@@ -109,8 +109,8 @@ impl ProjectAt<'_> {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if nothing answers.
-    pub async fn symbols(&mut self) -> Result<(Vec<Symbol>, String), WorkError> {
+    /// If nothing answers.
+    pub async fn symbols(&mut self) -> Result<(Vec<Symbol>, String), NodeError> {
         let symbols = self.ask(|project| project.code.document_symbols(&project.implementation)).await?;
         Ok((symbols, self.provider()))
     }
@@ -120,8 +120,8 @@ impl ProjectAt<'_> {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if nothing answers.
-    pub async fn server_answers(&mut self, properties: Vec<String>) -> Result<ServerAnswers, WorkError> {
+    /// If nothing answers.
+    pub async fn server_answers(&mut self, properties: Vec<String>) -> Result<ServerAnswers, NodeError> {
         let properties = Arc::new(properties);
         let calls = self.ask(|project| Box::pin(project.called_by(properties.clone()))).await?;
         Ok(ServerAnswers { calls, by: self.provider() })
@@ -154,21 +154,21 @@ impl ProjectAt<'_> {
         self.held.as_ref().map_or_else(|| "nothing".to_owned(), |project| project.code.provider().to_string())
     }
 
-    fn with_provider<T: Default>(&self, answer: Result<T, WorkError>) -> (T, String) {
+    fn with_provider<T: Default>(&self, answer: Result<T, NodeError>) -> (T, String) {
         match answer {
             Ok(answer) => (answer, self.provider()),
-            Err(error @ WorkError::Code(_)) => (T::default(), format!("{}, but {error}", self.provider())),
+            Err(error) if error.is::<CodeError>() => (T::default(), format!("{}, but {error}", self.provider())),
             Err(error) => (T::default(), error.to_string()),
         }
     }
 
-    async fn ask<T>(&mut self, question: impl for<'p> Fn(&'p Project) -> Answer<'p, T>) -> Result<T, WorkError> {
+    async fn ask<T>(&mut self, question: impl for<'p> Fn(&'p Project) -> Answer<'p, T>) -> Result<T, NodeError> {
         let time_limit = self.resolver.time_limit;
         let mut is_started_anew = false;
         loop {
             let project = self.project().await?;
             let Provider::LanguageServer { .. } = project.code.provider() else {
-                return question(project).await.map_err(WorkError::Code);
+                return Ok(question(project).await?);
             };
             let reason = match timeout(time_limit, question(project)).await {
                 Ok(Err(CodeError::Ended { .. })) if !is_started_anew => {
@@ -177,7 +177,7 @@ impl ProjectAt<'_> {
                     continue;
                 }
                 Ok(Err(CodeError::Ended { reason, .. })) => format!("it has ended twice: {reason}"),
-                Ok(answer) => return answer.map_err(WorkError::Code),
+                Ok(answer) => return Ok(answer?),
                 Err(_) => format!("it did not answer a question within {} s", time_limit.as_secs()),
             };
             self.give_up(reason)?;
@@ -185,7 +185,7 @@ impl ProjectAt<'_> {
     }
 
     /// The project, which is made if there is none.
-    async fn project(&mut self) -> Result<&Project, WorkError> {
+    async fn project(&mut self) -> Result<&Project, NodeError> {
         let project = match self.held.take() {
             Some(project) => project,
             None => self.made().await?,
@@ -193,10 +193,10 @@ impl ProjectAt<'_> {
         Ok(self.held.insert(project))
     }
 
-    async fn made(&self) -> Result<Project, WorkError> {
+    async fn made(&self) -> Result<Project, NodeError> {
         let Resolver { server, copies, .. } = self.resolver;
-        fs::create_dir_all(copies).map_err(WorkError::Copy)?;
-        let directory = tempfile::tempdir_in(copies).map_err(WorkError::Copy)?;
+        fs::create_dir_all(copies).map_err(not_copied)?;
+        let directory = tempfile::tempdir_in(copies).map_err(not_copied)?;
         copy(self.repository, directory.path(), None, self.commit).await?;
         let language = Language::of_task(self.spec);
         let program = language.server(server);
@@ -205,7 +205,7 @@ impl ProjectAt<'_> {
             Language::Rust => start_or_syntax(program, directory.path(), self.syntax(directory.path())).await,
             Language::Python => {
                 let started = LanguageServer::start(program, directory.path()).await;
-                Box::new(started.map_err(WorkError::NoServer)?)
+                Box::new(started.map_err(not_analysed)?)
             }
         };
         let [tests, implementation] =
@@ -218,10 +218,10 @@ impl ProjectAt<'_> {
     }
 
     /// Replaces the server by the syntax. Where there is none, the run fails, or the next question starts a server again.
-    fn give_up(&mut self, reason: String) -> Result<(), WorkError> {
+    fn give_up(&mut self, reason: String) -> Result<(), NodeError> {
         let because = Unavailable::GivenUp { program: self.provider(), reason };
         let Some(mut project) = self.held.take().filter(|_| Language::of_task(self.spec) == Language::Rust) else {
-            return Err(WorkError::NoServer(because));
+            return Err(not_analysed(because));
         };
         project.code = Box::new(self.syntax(project.directory.path()).instead_of_server(because));
         *self.held = Some(project);
@@ -320,9 +320,9 @@ async fn copy(
     directory: &Path,
     since: Option<CommitId>,
     commit: CommitId,
-) -> Result<Vec<PathBuf>, WorkError> {
+) -> Result<Vec<PathBuf>, NodeError> {
     let (repository, directory) = (repository.clone(), directory.to_owned());
-    let copied = tokio::task::spawn_blocking(move || -> Result<Vec<PathBuf>, WorkError> {
+    let copied = tokio::task::spawn_blocking(move || -> Result<Vec<PathBuf>, NodeError> {
         let paths: BTreeSet<RepositoryPath> = match since {
             None => repository.files(commit)?.into_iter().collect(),
             Some(since) => repository.diff(since, commit)?.iter().flat_map(|it| it.touched().cloned()).collect(),
@@ -338,9 +338,17 @@ async fn copy(
                     _ => Err(error),
                 }),
             };
-            written.map_err(WorkError::Copy)?;
+            written.map_err(not_copied)?;
         }
         Ok(paths.iter().map(RepositoryPath::to_path).collect())
     });
-    copied.await.unwrap_or(Err(WorkError::Stopped))
+    copied.await?
+}
+
+fn not_copied(error: io::Error) -> NodeError {
+    format!("the project's files cannot be copied for the language server: {error}").into()
+}
+
+fn not_analysed(because: Unavailable) -> NodeError {
+    format!("the files cannot be analysed: {because}").into()
 }

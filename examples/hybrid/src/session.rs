@@ -127,7 +127,7 @@ async fn bind_roles(run: &RepositoryRun<Facts>) -> Result<Roles, CommandError> {
     let commands = toolchain.configured().map(ToString::to_string);
     let mut access = BuildAccess::cargo(commands, &run.target_directory().join("agents"));
     access.inherit.extend(toolchain.pass_environment.iter().cloned());
-    let script = scenario.map(|scenario| Script::parse(scenario.name(), scenario.script())).transpose()?;
+    let script = scenario.map(|scenario| Script::parse("the demonstration's script", scenario.script())).transpose()?;
     run.bind_roles::<Hybrid>(&access, script).await
 }
 

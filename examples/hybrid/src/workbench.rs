@@ -1,12 +1,10 @@
 //! The tools of the handlers: the user's repository and the toolchain, and the checks that several handlers make.
 
-mod error;
 mod conduct;
 mod claims;
 mod python;
 
 pub use claims::Defined;
-pub use error::WorkError;
 
 use crate::language::Language;
 use crate::prompts::GroundRules;
@@ -14,11 +12,12 @@ use crate::resolved::Resolver;
 use crate::spec::Task;
 use crate::types::CratePath;
 use askama::Template;
-use interlocking::prelude::RunId;
+use interlocking::prelude::{NodeError, RunId};
 use interlocking::rust_source::{StubMarkers, UnreadableMarker};
 use interlocking::toolchain::{BuildOutcome, Checkout, KnownTests, RunError, Runner, TestRun, Toolchain};
-use interlocking::workspaces::{self, FreshCheckout, GitWorkspaces, GitWorkspacesError};
-use interlocking::worktree::{CommitId, PathError, Repository, RepositoryPath};
+use interlocking::workspaces::{self, FreshCheckout, GitWorkspaces, GitWorkspacesError, changed_paths, in_repository};
+use interlocking::worktree::{CommitId, Repository, RepositoryPath};
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 
 /// State shared by the handlers of one run.
@@ -121,8 +120,8 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the repository cannot be read.
-    pub async fn changed_since_the_start(&self, commit: CommitId) -> Result<Vec<String>, WorkError> {
+    /// If the repository cannot be read.
+    pub async fn changed_since_the_start(&self, commit: CommitId) -> Result<BTreeSet<String>, NodeError> {
         self.changed(self.run.base, commit).await
     }
 
@@ -130,33 +129,23 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the repository cannot be read.
-    pub async fn changed(&self, from: CommitId, to: CommitId) -> Result<Vec<String>, WorkError> {
-        let changes = self.in_repository(move |repository| Ok(repository.diff(from, to)?)).await?;
-        Ok(changes.iter().flat_map(|change| change.touched().map(|path| path.to_text().into_owned())).collect())
+    /// If the repository cannot be read.
+    pub async fn changed(&self, from: CommitId, to: CommitId) -> Result<BTreeSet<String>, NodeError> {
+        changed_paths(self.repository.clone(), from, to).await
     }
 
     /// A file of a commit; none if it is not there.
-    pub(crate) async fn file_at(&self, commit: CommitId, path: &str) -> Result<Option<Vec<u8>>, WorkError> {
+    pub(crate) async fn file_at(&self, commit: CommitId, path: &str) -> Result<Option<Vec<u8>>, NodeError> {
         let path: RepositoryPath = path.parse()?;
-        self.in_repository(move |repository| Ok(repository.read_file(commit, &path)?)).await
-    }
-
-    /// Runs a synchronous operation of the repository where it may block.
-    async fn in_repository<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Repository) -> Result<T, WorkError> + Send + 'static,
-    ) -> Result<T, WorkError> {
-        let repository = self.repository.clone();
-        aside(move || work(&repository)).await?
+        in_repository(self.repository.clone(), move |repository| Ok(repository.read_file(commit, &path)?)).await
     }
 }
 
 /// Runs what may take long, such as reading an agent's large file as syntax, where it keeps no other task waiting.
-pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, WorkError> {
+pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, NodeError> {
     tokio::task::spawn_blocking(work).await.map_err(|error| match error.try_into_panic() {
         Ok(panic) => resume_unwind(panic),
-        Err(_) => WorkError::Stopped,
+        Err(error) => error.into(),
     })
 }
 
@@ -164,15 +153,14 @@ pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
 ///
 /// # Errors
 ///
-/// [`WorkError`] if it cannot be written.
+/// If it cannot be written.
 pub async fn write_if_absent(
     worktree: &mut workspaces::Checkout<'_>,
     path: &CratePath,
     text: &str,
-) -> Result<(), WorkError> {
-    let path = repository_path(path)?;
-    if worktree.read_file(&path, LONGEST).await?.is_none() {
-        worktree.write_file(&path, text).await?;
+) -> Result<(), NodeError> {
+    if worktree.text(path.in_repository()).await??.is_none() {
+        worktree.write_file(path.in_repository(), text).await?;
     }
     Ok(())
 }
@@ -182,13 +170,13 @@ pub async fn write_if_absent(
 ///
 /// # Errors
 ///
-/// [`WorkError`] if it cannot be read or written.
+/// If it cannot be read or written.
 pub async fn take_over_lock(
     worktree: &mut workspaces::Checkout<'_>,
     checked_out: &FreshCheckout,
-) -> Result<bool, WorkError> {
+) -> Result<bool, NodeError> {
     let path = RepositoryPath::new("Cargo.lock")?;
-    let (made, before) = (checked_out.read_file(&path, LONGEST).await?, worktree.read_file(&path, LONGEST).await?);
+    let (made, before) = (checked_out.text(&path).await??, worktree.text(&path).await??);
     match made {
         Some(made) if Some(&made) != before.as_ref() => {
             worktree.write_file(&path, made).await?;
@@ -196,20 +184,4 @@ pub async fn take_over_lock(
         }
         _ => Ok(false),
     }
-}
-
-/// How long a file may be, in bytes.
-const LONGEST: u64 = 16 * 1024 * 1024;
-
-pub(crate) async fn read(checked_out: &FreshCheckout, path: &CratePath) -> Result<Option<String>, WorkError> {
-    let bytes = checked_out.read_file(&repository_path(path)?, LONGEST).await?;
-    bytes.map(|bytes| text(path, bytes)).transpose()
-}
-
-pub(crate) fn repository_path(path: &CratePath) -> Result<RepositoryPath, PathError> {
-    RepositoryPath::new(path.as_str())
-}
-
-fn text(path: &CratePath, bytes: Vec<u8>) -> Result<String, WorkError> {
-    String::from_utf8(bytes).map_err(|error| WorkError::NotText { path: path.clone(), reason: error.utf8_error() })
 }

@@ -8,7 +8,6 @@ use crate::graph::hybrid;
 use crate::paths::{PathViolation, Role, Territory};
 use crate::prompts::ConflictTpl;
 use crate::types::{Commits, ConflictResolveOutput, ConflictState, HybridFailure, MayBeBlocked};
-use crate::workbench::WorkError;
 use interlocking::prelude::*;
 
 impl LLMHandler<hybrid::conflict> for Conflict {
@@ -18,7 +17,7 @@ impl LLMHandler<hybrid::conflict> for Conflict {
 
     async fn before<'a>(&'a self, state: &'a ConflictState, cx: &mut Cx<'_, hybrid::conflict>) -> Ask<ConflictTpl<'a>> {
         let Some(Commits { since, until }) = state.remaining.first().copied() else {
-            return Err(WorkError::Missing { what: "the commits that conflict" }.into());
+            return Err("the run's memory lacks the commits that conflict".into());
         };
         let mut worktree = cx.worktree().await?;
         let head = worktree.head();
@@ -41,7 +40,7 @@ impl LLMHandler<hybrid::conflict> for Conflict {
         if let Some(text) = output.blocked_by() {
             return end(cx, HybridFailure::AgentBlocked { node: node.to_owned(), text: text.to_owned() });
         }
-        let marked = cx.memory().marked_conflict.ok_or(WorkError::Missing { what: "the conflict as it was" })?;
+        let marked = cx.memory().marked_conflict.ok_or("the run's memory lacks the conflict as it was")?;
         let resolved = cx.worktree().await?.examine().await?;
         // The contents of the files count, not the files that its agent names.
         let changed = self.0.changed(marked, resolved.commit()).await?;

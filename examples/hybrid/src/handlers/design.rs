@@ -14,7 +14,7 @@ use crate::types::{
     TypeHolesFound, TypesAgentOutput, TypesResult,
 };
 use crate::verdicts::type_adversary_result;
-use crate::workbench::{WorkError, Workbench, take_over_lock, write_if_absent};
+use crate::workbench::{Workbench, take_over_lock, write_if_absent};
 use interlocking::graph::{Node, Remembers, Works};
 use interlocking::prelude::*;
 use interlocking::rust_source::Side;
@@ -134,7 +134,7 @@ impl Skeleton {
         checked_out: &FreshCheckout,
         spec: &StackSpec,
         cx: &mut Cx<'_, hybrid::skeleton>,
-    ) -> Result<Option<HybridFailure>, WorkError> {
+    ) -> Result<Option<HybridFailure>, NodeError> {
         let does_not_build = |diagnostics: String| Some(HybridFailure::SkeletonDoesNotBuild { diagnostics });
         let stubs = match self.0.functions_in(checked_out, spec).await? {
             Ok(functions) => check_stubs(&functions),

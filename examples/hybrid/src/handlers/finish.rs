@@ -9,7 +9,6 @@ use crate::types::{
 };
 use crate::verdicts::{critical_survivors, mutation_detail};
 use crate::witness;
-use crate::workbench::WorkError;
 use interlocking::graph::{Reported, ReportsOf};
 use interlocking::prelude::*;
 use interlocking::workspaces::GitWorkspacesError;
@@ -82,7 +81,7 @@ impl Completion {
         if !result.succeeded() {
             return Ok(());
         }
-        let commit = result.merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
+        let commit = result.merge_commit.ok_or("the run's memory lacks the merge commit")?;
         match self.0.land(commit).await {
             Err(GitWorkspacesError::FastForward(FastForwardError::Moved { branch, expected, found })) => {
                 result.fail(HybridFailure::MainMoved {

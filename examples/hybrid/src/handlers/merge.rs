@@ -8,7 +8,6 @@ use crate::places::{IMPLEMENTATION, SKELETON, TESTS, TYPES_REVIEW};
 use crate::types::{
     BlindResults, Commits, ConflictState, CratePath, HybridFailure, HybridMemory, MergedState, VerifiedResults,
 };
-use crate::workbench::WorkError;
 use interlocking::agents::Cost;
 use interlocking::graph::{Node, Remembers, Works};
 use interlocking::prelude::*;
@@ -33,7 +32,7 @@ pub(super) enum Picked {
 impl LogicHandler<hybrid::merge> for Merge {
     async fn run(&self, verified: VerifiedResults, cx: &mut Cx<'_, hybrid::merge>) -> Route<hybrid::merge> {
         let memory = cx.memory();
-        let from = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
+        let from = memory.skeleton_commit.ok_or("the run's memory lacks the skeleton commit")?;
         let blind = &verified.blind_results;
         let (tests, implementation) = (blind.tests.commit_hash, blind.implementation.commit_hash);
         // Tests first, then the implementation; all commits of each side since the skeleton (HY-19, CON-75). Of strengthened

@@ -12,7 +12,6 @@ use crate::types::{
     MutationTemplateCtx, TestSuiteVerdict, TestsAgentOutput, ValidatedState,
 };
 use crate::verdicts::{mutation_context, mutation_detail, mutation_fix_targets, remember_survivors, untried_mutants};
-use crate::workbench::WorkError;
 use interlocking::prelude::*;
 use interlocking::workspaces::GitWorkspacesError;
 
@@ -24,7 +23,7 @@ impl LogicHandler<hybrid::post_validate> for PostValidate {
     ) -> Route<hybrid::post_validate> {
         let spec = cx.entry()?.clone();
         let memory = cx.memory();
-        let merged = memory.merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
+        let merged = memory.merge_commit.ok_or("the run's memory lacks the merge commit")?;
         let (targets, told_by) = self.0.mutation_targets(merged, &spec).await?;
         let provider = told_by.clone();
         cx.update_memory(move |memory| memory.ground_truth.mutation_targets = Some(provider.clone()));

@@ -12,7 +12,7 @@ use crate::verdicts::{
     ClaimMismatch, VerifiedClaims, echoes, hardening_hints, missing_sketches, rejection_feedback, tests_context,
     verify_claims,
 };
-use crate::workbench::{WorkError, Workbench};
+use crate::workbench::Workbench;
 use interlocking::graph::{Node, Remembers};
 use interlocking::prelude::*;
 use interlocking::rust_source::{Side, TestFile};
@@ -159,7 +159,7 @@ impl Verify {
         commit: CommitId,
         spec: &StackSpec,
         cx: &Cx<'_, hybrid::verify>,
-    ) -> Result<Vec<String>, WorkError> {
+    ) -> Result<Vec<String>, NodeError> {
         let Some(verified) = cx.memory().verified_tests else { return Ok(Vec::new()) };
         let (before, now) = (self.0.tests_at(verified, spec).await?, self.0.tests_at(commit, spec).await?);
         Ok(before.difference(&now).cloned().collect())
@@ -247,8 +247,8 @@ impl LogicHandler<hybrid::tests_reject> for TestsReject {
         cx: &mut Cx<'_, hybrid::tests_reject>,
     ) -> Route<hybrid::tests_reject> {
         let memory = cx.memory();
-        let skeleton = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
-        let gated = memory.gated.ok_or(WorkError::Missing { what: "the state that passed the gate" })?;
+        let skeleton = memory.skeleton_commit.ok_or("the run's memory lacks the skeleton commit")?;
+        let gated = memory.gated.ok_or("the run's memory lacks the state that passed the gate")?;
         // Reset to the stubs, or to the tests that were to be strengthened; the refused commit is kept in the archive (CON-74).
         // The implementation stays as it is.
         cx.worktree_of(TESTS).await?.reset(memory.verified_tests.unwrap_or(skeleton)).await?;

@@ -12,7 +12,7 @@ use crate::types::{
     StructuredFailure, TestsAgentOutput, ValidatedState, ValidationFailure,
 };
 use crate::verdicts::{FixStop, affected_functions, after_fix, after_pass, before_fix};
-use crate::workbench::{Defined, WorkError};
+use crate::workbench::Defined;
 use interlocking::prelude::*;
 use interlocking::rust_source::{Side, TestFile, resolve_name};
 use interlocking::toolchain::{FailedRound, TestRun, build_failure, green_check, patterns_of};
@@ -95,7 +95,7 @@ impl Validate {
     async fn validate(&self, merged: &MergedState, cx: &mut Cx<'_, hybrid::validate>) -> Result<Validation, NodeError> {
         let spec = &cx.entry()?.clone();
         // The commit that will be landed, without any other files.
-        let commit = cx.memory().merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
+        let commit = cx.memory().merge_commit.ok_or("the run's memory lacks the merge commit")?;
         let files = self.0.marked_files(commit).await?;
         if !files.is_empty() {
             return Ok(Validation::Unverifiable(HybridFailure::ConflictMarkers { files }));

@@ -16,7 +16,7 @@ use spelling::spellings;
 use crate::language::RUST_ANALYZER;
 use crate::types::{CratePath, StackSpec, StrictnessConfig, is_identifier};
 use interlocking::document::{Document, Field, Fields, Limits, Problems, Source, Value};
-use interlocking::rust_source::{SourceRules, StubMarkers};
+use interlocking::rust_source::{SourceRules, StubMarkers, defines_the_build};
 use interlocking::toolchain::Toolchain;
 
 /// The contents of a specification file: the task, and how the project is built and tested.
@@ -137,7 +137,7 @@ fn read_spec(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<StackSp
         fields.refuse("testPath", message, problems);
     }
     for (name, path) in [("implPath", &impl_path), ("testPath", &test_path)] {
-        if path.as_ref().is_some_and(crate::paths::defines_the_build) {
+        if path.as_ref().is_some_and(|path| defines_the_build(path.as_str())) {
             let message = "a file that defines the build; agents may not write it";
             fields.refuse(name, message, problems);
         }

@@ -150,7 +150,7 @@ testTimeoutSeconds = 0
             spec.toml:1:1: the field `description` is missing: write it
             spec.toml:2:14: `moduleName`: not a module's name; use Rust identifiers joined by `::`, such as `bounded_stack`
             spec.toml:3:22: `acceptanceCriteria`: give at least one criterion, and none that is blank
-            spec.toml:4:12: `implPath`: "--help" is not a file inside the crate: a part of it begins with `-`, as options do; write it relative to the crate, such as `src/lib.rs`
+            spec.toml:4:12: `implPath`: "--help" is not a file inside the crate: it begins with a dash, which a command line reads as an option; write it relative to the crate, such as `src/lib.rs`
             spec.toml:5:12: `testPath`: a file that defines the build; agents may not write it
             spec.toml:6:1: `modulName`: there is no such field (did you mean `moduleName`?); the fields are `moduleName`, `description`, `acceptanceCriteria`, `implPath`, `testPath`, `sharedPaths`, `strictness`, `toolchain`, `resolveConflicts`, `mutationDeadlineSeconds` and `mechanicalMutants`
             spec.toml:9:18: `strictness.maxFixAttempts`: out of range; use 1 to 10

@@ -3,44 +3,38 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use interlocking::workspaces::FilePath;
+use interlocking::worktree::RepositoryPath;
 use serde::{Deserialize, Serialize};
 
-/// A file's path relative to the crate, with `/` between its parts and nothing that leads elsewhere, or is taken for something else:
-/// no root, no `.` or `..`, nothing of git's own however a file system spells it, nothing that a program takes for an option or a
-/// pattern, and no character that is not seen.
+/// A file's path relative to the crate that is taken for nothing else on any system: a [`FilePath`] that no program takes for an
+/// option or a pattern, that no file system changes, and that is none of the files that tell git what to do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct CratePath(String);
+pub struct CratePath(FilePath);
 
 /// The text does not name a file inside the crate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a file inside the crate: {reason}; write it relative to the crate, such as `src/lib.rs`")]
 pub struct NotInsideTheCrate {
-    /// The refused text.
+    /// The refused text, or its beginning.
     pub text: String,
     /// What is wrong with it.
-    pub reason: &'static str,
+    pub reason: String,
 }
 
 impl CratePath {
     /// Checks that the text names a file inside the crate.
     pub fn new(text: impl Into<String>) -> Result<Self, NotInsideTheCrate> {
         let text = text.into();
+        let refused = |reason: &dyn ToString| NotInsideTheCrate {
+            text: text.chars().take(255).collect(),
+            reason: reason.to_string(),
+        };
+        let path = FilePath::new(text.as_str()).map_err(|error| refused(&error.reason))?;
         let some_part = |is: fn(&str) -> bool| text.split('/').any(is);
-        let reason = if text.is_empty() {
-            "it is empty"
-        } else if text.len() > LONGEST || some_part(|part| part.len() > LONGEST_PART) {
-            "it is longer than paths of all systems can be"
-        } else if text.starts_with('/') {
-            "it is absolute"
-        } else if text.contains(['\\', ':', '*', '?', '"', '<', '>', '|']) || text.chars().any(char::is_control) {
+        let reason = if text.contains([':', '*', '?', '"', '<', '>', '|']) {
             "it contains a character that paths of all systems cannot"
-        } else if text.chars().any(is_unseen) {
-            "it contains a character that is not seen"
-        } else if some_part(|part| part == "..") {
-            "it leads upwards"
-        } else if some_part(|part| part.is_empty() || part == ".") {
-            "it has an empty part"
         } else if some_part(is_gits) {
             "it belongs to git"
         } else if some_part(|part| part.starts_with('-')) {
@@ -48,37 +42,31 @@ impl CratePath {
         } else if some_part(|part| part.ends_with(['.', ' ']) || part.starts_with(' ')) {
             "a part of it begins with a space, or ends with one or with a dot, which some systems leave out"
         } else {
-            return Ok(Self(text));
+            return Ok(Self(path));
         };
-        Err(NotInsideTheCrate { text: text.chars().take(LONGEST_PART).collect(), reason })
+        Err(refused(&reason))
     }
 
     /// The path as text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.0.as_str()
+    }
+
+    /// The path as git has it.
+    pub fn in_repository(&self) -> &RepositoryPath {
+        self.0.in_repository()
     }
 
     /// The path below a directory.
     pub fn below(&self, directory: &Path) -> PathBuf {
-        directory.join(&self.0)
+        directory.join(self.as_str())
     }
 }
 
-/// How long a path may be, and a part of it, in bytes.
-const LONGEST: usize = 1024;
-const LONGEST_PART: usize = 255;
-
-/// Whether a part of a path is git's own directory, or a file that tells git what to do, on any file system: some leave out dots and
-/// spaces at the end, or know `.git` by a short name.
+/// Whether a part of a path is a file that tells git what to do, on any file system.
 fn is_gits(part: &str) -> bool {
-    let part = part.trim_end_matches(['.', ' ']).to_ascii_lowercase();
+    let part = part.to_ascii_lowercase();
     part.starts_with(".git") || part.starts_with("git~")
-}
-
-/// Whether a character takes no room where it is shown, or changes the order of others: a file system may leave it out.
-fn is_unseen(character: char) -> bool {
-    matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 impl TryFrom<String> for CratePath {
@@ -91,13 +79,13 @@ impl TryFrom<String> for CratePath {
 
 impl From<CratePath> for String {
     fn from(path: CratePath) -> Self {
-        path.0
+        path.0.into()
     }
 }
 
 impl fmt::Display for CratePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        self.0.fmt(f)
     }
 }
 
@@ -143,7 +131,7 @@ mod tests {
             let error = CratePath::new(bad).unwrap_err();
             assert!(error.to_string().ends_with("write it relative to the crate, such as `src/lib.rs`"), "{error}");
         }
-        assert!(CratePath::new("x".repeat(256)).is_err() && CratePath::new("x/".repeat(600) + "x").is_err());
+        assert!(CratePath::new("x".repeat(256)).is_err() && CratePath::new("x/".repeat(2100) + "x").is_err());
         let long = CratePath::new("x".repeat(3_000_000)).unwrap_err().to_string();
         assert!(long.len() < 500, "{}", long.len());
     }

@@ -11,7 +11,6 @@
 //! per type (`fnName`, `ceEdgeCase`), are accepted as well (HY-70). Only agents' outputs have a JSON schema.
 
 mod blocker;
-mod commit_text;
 mod contexts;
 mod contract;
 mod crate_path;

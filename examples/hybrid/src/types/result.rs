@@ -8,7 +8,6 @@ use super::{
     BlindResults, Check, CheckOutcome, CheckReport, CoverageReport, CratePath, FixAgentOutput, FunctionSpec,
     GroundTruth, HeldLattice, LatticeReport, MutationAdversaryResult, PriorTypeFix, SurvivingMutant,
     TrivialTestsFeedback, TypeAdversaryResult, TypeHole, Unchecked, UnderstandingState, WitnessReport, WorkItem,
-    commit_text,
 };
 use crate::paths::PathViolation;
 use interlocking::rust_source::RefusedConstruct;
@@ -51,7 +50,7 @@ pub struct HybridResult {
     #[serde(alias = "hrWorkItems", default)]
     pub work_items: Vec<WorkItem>,
     /// The merged code, the last repair included; what was landed, if the run succeeded. `None` if the run ended before there was any.
-    #[serde(alias = "hrMergeCommit", default, with = "commit_text::option")]
+    #[serde(alias = "hrMergeCommit", default)]
     pub merge_commit: Option<CommitId>,
     /// The account of the run.
     #[serde(alias = "hrWitness")]

@@ -2,7 +2,7 @@
 
 use super::{
     CratePath, FunctionSpec, ImplAgentOutput, PropertySketch, SurvivingMutant, TestsAgentOutput, TrivialTestsFeedback,
-    TypeAdversaryResult, TypesAgentOutput, UnderstandingState, commit_text,
+    TypeAdversaryResult, TypesAgentOutput, UnderstandingState,
 };
 use interlocking::agents::{Cost, SessionId};
 use interlocking::run_id::RunId;
@@ -67,7 +67,7 @@ pub struct TestsResult {
     #[serde(alias = "testsWorktree")]
     pub worktree: PathBuf,
     /// The commit that holds them.
-    #[serde(alias = "testsCommitHash", with = "commit_text")]
+    #[serde(alias = "testsCommitHash")]
     pub commit_hash: CommitId,
     /// The agent's conversation.
     #[serde(alias = "testsSessionId")]
@@ -91,7 +91,7 @@ pub struct ImplResult {
     #[serde(alias = "implWorktree")]
     pub worktree: PathBuf,
     /// The commit that holds it.
-    #[serde(alias = "implCommitHash", with = "commit_text")]
+    #[serde(alias = "implCommitHash")]
     pub commit_hash: CommitId,
     /// The agent's conversation.
     #[serde(alias = "implSessionId")]
@@ -182,10 +182,8 @@ pub struct ConflictState {
 #[serde(rename_all = "camelCase")]
 pub struct Commits {
     /// The last commit before the range.
-    #[serde(with = "commit_text")]
     pub since: CommitId,
     /// The last commit of the range.
-    #[serde(with = "commit_text")]
     pub until: CommitId,
 }
 
@@ -307,20 +305,15 @@ pub struct HybridMemory {
     /// The fix agent's conversation, continued round by round.
     pub fix_session: Option<Conversation>,
     /// The commit that both blind sides start from.
-    #[serde(with = "commit_text::option")]
     pub skeleton_commit: Option<CommitId>,
     /// The tests that passed the red check last: a refusal of later tests resets to them.
-    #[serde(with = "commit_text::option")]
     pub verified_tests: Option<CommitId>,
     /// The properties of those tests, with everything that was verified of them: later tests go on to check it.
     pub verified_properties: Vec<super::PropertyWritten>,
     /// The tests that are in the merge.
-    #[serde(with = "commit_text::option")]
     pub merged_tests: Option<CommitId>,
     /// The files with both versions of a conflict that is being resolved, as a commit that is on no branch.
-    #[serde(with = "commit_text::option")]
     pub marked_conflict: Option<CommitId>,
     /// The merged code, the last repair included.
-    #[serde(with = "commit_text::option")]
     pub merge_commit: Option<CommitId>,
 }

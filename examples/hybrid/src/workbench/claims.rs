@@ -1,15 +1,16 @@
 //! The contents of a project's files, with which agents' claims are compared: read as syntax, or from a language server.
 
-use super::{LONGEST, WorkError, Workbench, aside, read, repository_path, text};
+use super::{Workbench, aside};
 use crate::language::Language;
 use crate::resolved::{ProjectAt, ResolvedCalls};
 use crate::types::{CratePath, StackSpec};
 use interlocking::code_intelligence::SymbolKind;
+use interlocking::prelude::NodeError;
 use interlocking::rust_source::{
     PropertyTest, PublicFunction, RefusedConstruct, SourceError, Sources, TestFile, TestFunction, hidden_functions,
     library_name, public_functions, test_functions,
 };
-use interlocking::workspaces::{self, FreshCheckout};
+use interlocking::workspaces::{self, FreshCheckout, NotText};
 use interlocking::worktree::CommitId;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -28,43 +29,40 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the file cannot be examined; the inner error if what stands there is not source text.
+    /// If the file cannot be examined; the inner error if what stands there is not source text.
     pub async fn functions(
         &self,
         worktree: &workspaces::Checkout<'_>,
         spec: &StackSpec,
-    ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
+    ) -> Result<Result<Vec<PublicFunction>, SourceError>, NodeError> {
         if Language::of_task(spec) == Language::Python {
             return self.functions_by_server(&worktree.examine().await?, spec).await;
         }
-        let path = &spec.impl_path;
-        let bytes = worktree.read_file(&repository_path(path)?, LONGEST).await;
-        let read = bytes.map_err(WorkError::from).and_then(|bytes| bytes.map(|bytes| text(path, bytes)).transpose());
-        self.functions_of(read, spec).await
+        self.functions_of(worktree.text(spec.impl_path.in_repository()).await?, spec).await
     }
 
     /// The public functions of the implementation file in a checkout.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the file cannot be examined; the inner error if what stands there is not source text.
+    /// If the file cannot be examined; the inner error if what stands there is not source text.
     pub async fn functions_in(
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
-    ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
+    ) -> Result<Result<Vec<PublicFunction>, SourceError>, NodeError> {
         if Language::of_task(spec) == Language::Python {
             return self.functions_by_server(checked_out, spec).await;
         }
-        self.functions_of(read(checked_out, &spec.impl_path).await, spec).await
+        self.functions_of(checked_out.text(spec.impl_path.in_repository()).await?, spec).await
     }
 
     async fn functions_of(
         &self,
-        read: Result<Option<String>, WorkError>,
+        read: Result<Option<String>, NotText>,
         spec: &StackSpec,
-    ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
-        let text = match source(&spec.impl_path, read)? {
+    ) -> Result<Result<Vec<PublicFunction>, SourceError>, NodeError> {
+        let text = match source(&spec.impl_path, read) {
             Ok(text) => text,
             Err(error) => return Ok(Err(error)),
         };
@@ -77,8 +75,8 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the file cannot be read.
-    pub async fn defined_in(&self, checked_out: &FreshCheckout, spec: &StackSpec) -> Result<Defined, WorkError> {
+    /// If the file cannot be read.
+    pub async fn defined_in(&self, checked_out: &FreshCheckout, spec: &StackSpec) -> Result<Defined, NodeError> {
         let written = self.functions_in(checked_out, spec).await?.unwrap_or_default();
         let finished = written.into_iter().filter(|function| function.is_stub != Some(true));
         let mut functions: Vec<String> = finished.map(|function| function.name).collect();
@@ -97,16 +95,16 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the file cannot be read; the inner error if it is not Rust.
+    /// If the file cannot be read; the inner error if it is not Rust.
     pub async fn hidden_in(
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
-    ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
+    ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, NodeError> {
         if Language::of_task(spec) == Language::Python {
             return Ok(Ok(Vec::new()));
         }
-        let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
+        let text = checked_out.text(spec.impl_path.in_repository()).await??.unwrap_or_default();
         let (path, markers) = (spec.impl_path.clone(), self.markers.clone());
         let allowed = self.toolchain().source.allow.clone();
         aside(move || hidden_functions(path.as_str(), &text, &markers, &allowed)).await
@@ -117,8 +115,8 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the file cannot be read.
-    pub async fn tests_at(&self, commit: CommitId, spec: &StackSpec) -> Result<BTreeSet<String>, WorkError> {
+    /// If the file cannot be read.
+    pub async fn tests_at(&self, commit: CommitId, spec: &StackSpec) -> Result<BTreeSet<String>, NodeError> {
         let path = spec.test_path.clone();
         let bytes = self.file_at(commit, path.as_str()).await?.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -142,17 +140,17 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if a file cannot be read; the inner error if it is not Rust.
+    /// If a file cannot be read; the inner error if it is not Rust.
     pub async fn test_file(
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
-    ) -> Result<Result<TestFile, SourceError>, WorkError> {
+    ) -> Result<Result<TestFile, SourceError>, NodeError> {
         if Language::of_task(spec) == Language::Python {
             return Ok(Ok(TestFile::default()));
         }
-        let implementation = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
-        let tests = read(checked_out, &spec.test_path).await?.unwrap_or_default();
+        let implementation = checked_out.text(spec.impl_path.in_repository()).await??.unwrap_or_default();
+        let tests = checked_out.text(spec.test_path.in_repository()).await??.unwrap_or_default();
         let library = self.library_at(checked_out.commit(), spec).await?;
         let (path, tests_path) = (spec.impl_path.clone(), spec.test_path.clone());
         let prefix = self.toolchain().source.property_prefix.clone();
@@ -171,13 +169,13 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the files cannot be read or copied.
+    /// If the files cannot be read or copied.
     pub async fn resolve(
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
         properties: impl Iterator<Item = &PropertyTest>,
-    ) -> Result<ResolvedCalls, WorkError> {
+    ) -> Result<ResolvedCalls, NodeError> {
         Ok(self.project_at(checked_out.commit(), spec).await?.resolve(properties).await)
     }
 
@@ -185,8 +183,8 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the files cannot be copied.
-    pub async fn project_at<'a>(&'a self, commit: CommitId, spec: &'a StackSpec) -> Result<ProjectAt<'a>, WorkError> {
+    /// If the files cannot be copied.
+    pub async fn project_at<'a>(&'a self, commit: CommitId, spec: &'a StackSpec) -> Result<ProjectAt<'a>, NodeError> {
         let library = self.library_at(commit, spec).await?;
         self.resolver.at(&self.repository, commit, (spec, library)).await
     }
@@ -195,17 +193,17 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the files cannot be copied.
+    /// If the files cannot be copied.
     pub async fn mutation_targets(
         &self,
         commit: CommitId,
         spec: &StackSpec,
-    ) -> Result<(Vec<String>, String), WorkError> {
+    ) -> Result<(Vec<String>, String), NodeError> {
         Ok(self.project_at(commit, spec).await?.functions().await)
     }
 
     /// The name by which tests import the implementation of a commit.
-    async fn library_at(&self, commit: CommitId, spec: &StackSpec) -> Result<String, WorkError> {
+    async fn library_at(&self, commit: CommitId, spec: &StackSpec) -> Result<String, NodeError> {
         for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
             let manifest = self.file_at(commit, &directory.join("Cargo.toml").to_string_lossy()).await?;
             if let Some(name) = manifest.and_then(|bytes| library_name(&String::from_utf8_lossy(&bytes))) {
@@ -216,15 +214,10 @@ impl Workbench {
     }
 }
 
-/// The text of a source file, empty if there is none; the inner error if what stands there is no text.
-pub(super) fn source(
-    path: &CratePath,
-    read: Result<Option<String>, WorkError>,
-) -> Result<Result<String, SourceError>, WorkError> {
-    match read {
-        Ok(text) => Ok(Ok(text.unwrap_or_default())),
-        Err(error) => error.of_source(path).map(Err),
-    }
+/// The text of a source file, empty if there is none. Whoever wrote what is no text can correct it.
+pub(super) fn source(path: &CratePath, read: Result<Option<String>, NotText>) -> Result<String, SourceError> {
+    let refused = |NotText { reason }| SourceError { path: path.to_string(), line: 1, column: 1, reason };
+    Ok(read.map_err(refused)?.unwrap_or_default())
 }
 
 /// Whether a symbol is this function. A symbol's name begins with the modules that it is written in, and methods can be written in

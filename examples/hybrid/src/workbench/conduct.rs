@@ -1,13 +1,16 @@
 //! Forbidden conduct of agents: changing files of other roles, and writing constructs that could fake the tests' results.
 
 use super::python::too_long;
-use super::{WorkError, Workbench, aside, read};
-use crate::paths::{PathViolation, Role, Territory, defines_the_build, steering_paths, violations};
+use super::{Workbench, aside};
+use crate::paths::{PathViolation, Role, Territory, steering_paths, violations};
 use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
+use interlocking::prelude::NodeError;
 use interlocking::rust_source::{
-    RefusedConstruct, Side, SourceError, build_time, manifest_changes, refused_constructs,
+    RefusedConstruct, Side, SourceError, Version, build_changes, defines_the_build, refused_constructs,
 };
-use interlocking::workspaces::{self, FreshCheckout};
+use interlocking::workspaces::{self, FreshCheckout, in_repository};
+use interlocking::worktree::{CommitId, RepositoryPath};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 impl Workbench {
@@ -16,7 +19,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the worktree cannot be read.
+    /// If the worktree cannot be read.
     pub async fn misconduct(
         &self,
         node: &str,
@@ -24,7 +27,7 @@ impl Workbench {
         worktree: &workspaces::Checkout<'_>,
         output: &impl MayBeBlocked,
         spec: &StackSpec,
-    ) -> Result<Option<HybridFailure>, WorkError> {
+    ) -> Result<Option<HybridFailure>, NodeError> {
         if let Some(text) = output.blocked_by() {
             return Ok(Some(HybridFailure::AgentBlocked { node: node.to_owned(), text: text.to_owned() }));
         }
@@ -49,23 +52,25 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if it cannot be read; the inner error if a file is not Rust, or is longer than what is read, and so was not
+    /// If it cannot be read; the inner error if a file is not Rust, or is longer than what is read, and so was not
     /// examined: treat it as one that does not build.
     pub async fn refused(
         &self,
         checked_out: &FreshCheckout,
         side: Side,
         spec: &StackSpec,
-    ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
+    ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, NodeError> {
         let changed = self.changed(self.run.base, checked_out.commit()).await?;
         let allowed = &self.toolchain().source.allow;
         let mut refused = Vec::new();
-        let script = self.build_time(&changed, spec).await?;
+        let of_build = self.build_changes(changed.clone(), checked_out.commit()).await?;
         for path in &changed {
             let territory = Territory::of(path, spec);
             if (territory == Territory::Tests) != (side == Side::Tests) {
                 continue;
             }
+            let is_of_build = |refused: &&RefusedConstruct| refused.path == *path;
+            refused.extend(of_build.iter().filter(is_of_build).cloned());
             let mut refuse = |construct: &str, reason: &str| {
                 let (construct, reason) = (construct.to_owned(), reason.to_owned());
                 if !allowed.contains(&construct) {
@@ -76,13 +81,8 @@ impl Workbench {
                 refuse(path, "it is no path inside the crate");
                 continue;
             };
-            if script.as_ref().is_some_and(|script| script == path) {
-                refuse("build script", "it runs while the package is built; a person has to change it");
-            }
-            let text = match read(checked_out, &inside).await {
-                Ok(Some(text)) => text,
-                // Deleted.
-                Ok(None) => continue,
+            let text = match checked_out.text(inside.in_repository()).await? {
+                Ok(text) => text,
                 // A binary file that is no link: a link could make other files part of the code.
                 Err(_) if is_regular(&inside.below(checked_out.path())) && !is_source(path) => continue,
                 Err(error) => {
@@ -90,15 +90,9 @@ impl Workbench {
                     continue;
                 }
             };
-            if path.ends_with("Cargo.toml") {
-                let before = self.file_at(self.run.base, path).await?;
-                let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                refused.extend(manifest_changes(path, before.as_deref(), &text, allowed));
-            } else if territory == Territory::BuildDefinition
-                || defines_the_build(&inside) && !path.ends_with("Cargo.lock")
-            {
-                refuse(path, "it decides how everything is built; a person has to change it");
-            } else if path.ends_with(".rs") {
+            // None if it was deleted.
+            let Some(text) = text.filter(|_| !defines_the_build(path)) else { continue };
+            if path.ends_with(".rs") {
                 let (path, allowed) = (path.clone(), allowed.clone());
                 match aside(move || refused_constructs(&path, &text, side, &allowed)).await? {
                     Ok(found) => refused.extend(found),
@@ -113,23 +107,24 @@ impl Workbench {
         Ok(Ok(refused))
     }
 
-    /// The build script of the package that is worked on, as the run found it. For a package of procedural macros, all of its
-    /// code counts as one.
-    async fn build_time(&self, changed: &[String], spec: &StackSpec) -> Result<Option<String>, WorkError> {
-        for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
-            let manifest = directory.join("Cargo.toml");
-            let Some(bytes) = self.file_at(self.run.base, &manifest.to_string_lossy()).await? else { continue };
-            let found = build_time(&directory.to_string_lossy(), &String::from_utf8_lossy(&bytes));
-            let own = |path: &&String| Path::new(path.as_str()).starts_with(directory) && path.ends_with(".rs");
-            if found.is_procedural {
-                return Ok(changed
-                    .iter()
-                    .find(|path| own(path) && Territory::of(path, spec) != Territory::Tests)
-                    .cloned());
-            }
-            return Ok(found.script);
-        }
-        Ok(None)
+    /// The changes of the run up to a commit that decide how everything is built, or run while it is.
+    async fn build_changes(
+        &self,
+        changed: BTreeSet<String>,
+        now: CommitId,
+    ) -> Result<Vec<RefusedConstruct>, NodeError> {
+        let (base, allowed) = (self.run.base, self.toolchain().source.allow.clone());
+        in_repository(self.repository.clone(), move |repository| {
+            let text = |version, path: &str| {
+                let commit = if version == Version::Before { base } else { now };
+                let Ok(path) = path.parse::<RepositoryPath>() else { return Ok(None) };
+                let bytes = repository.read_file(commit, &path)?;
+                Ok::<_, NodeError>(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+            };
+            let refused = changed.iter().map(|path| build_changes(path, &allowed, text));
+            Ok(refused.collect::<Result<Vec<_>, _>>()?.concat())
+        })
+        .await
     }
 }
 

@@ -1,11 +1,12 @@
 //! Projects that only a language server can read: their functions, and which of their tests' claims hold.
 
+use super::Workbench;
 use super::claims::source;
-use super::{WorkError, Workbench, read};
 use crate::language::Language;
 use crate::types::{CratePath, FunctionSpec, PropertyWritten, StackSpec};
 use crate::verdicts::{VerifiedClaims, verify_claims_by_server};
 use interlocking::code_intelligence::{Position, Symbol, SymbolKind, is_python_stub};
+use interlocking::prelude::NodeError;
 use interlocking::rust_source::{MAX_BYTES, PublicFunction, SourceError};
 use interlocking::workspaces::FreshCheckout;
 use std::collections::BTreeSet;
@@ -18,8 +19,8 @@ impl Workbench {
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
-    ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
-        let text = match source(&spec.impl_path, read(checked_out, &spec.impl_path).await)? {
+    ) -> Result<Result<Vec<PublicFunction>, SourceError>, NodeError> {
+        let text = match source(&spec.impl_path, checked_out.text(spec.impl_path.in_repository()).await?) {
             Ok(text) => text,
             Err(error) => return Ok(Err(error)),
         };
@@ -58,14 +59,14 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] if the server cannot be asked.
+    /// If the server cannot be asked.
     pub async fn claims_by_server(
         &self,
         checked_out: &FreshCheckout,
         spec: &StackSpec,
         functions: &[FunctionSpec],
         claimed: &[PropertyWritten],
-    ) -> Result<Option<VerifiedClaims>, WorkError> {
+    ) -> Result<Option<VerifiedClaims>, NodeError> {
         if Language::of_task(spec) == Language::Rust {
             return Ok(None);
         }
