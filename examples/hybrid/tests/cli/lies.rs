@@ -64,7 +64,7 @@ const LIES: [(Scenario, &str, &str); 12] = [
 
 /// Runs the protocol with a script in which no agent becomes honest, and with one further try.
 fn ran(scenario: Scenario, repository: &Repository, directory: &Path) -> Ran {
-    let (spec, script) = (directory.join("spec.toml"), directory.join(format!("{scenario}.toml")));
+    let (spec, script) = (directory.join("spec.toml"), directory.join(format!("{scenario:?}.toml")));
     fs::write(&spec, SPEC.replace("maxFixAttempts = 5", "maxFixAttempts = 1")).unwrap();
     let mut text = scenario.script().to_owned();
     if matches!(scenario, Scenario::TrivialTests | Scenario::TestsDoNotCompile) {
@@ -89,7 +89,7 @@ async fn each_of_twelve_lies_is_seen_and_named() {
             let is_seen = ran.exit == Some(1) && account["result"]["failure"].get(reason).is_some();
             let is_named = ran.stderr.contains(&format!("Not a success: {reason}; `main` is where it was."));
             let is_told = ran.stderr.contains(said) && account["target"]["before"] == account["target"]["after"];
-            (!(is_seen && is_named && is_told)).then(|| format!("{scenario}: {:?}\n{}", ran.exit, ran.stderr))
+            (!(is_seen && is_named && is_told)).then(|| format!("{scenario:?}: {:?}\n{}", ran.exit, ran.stderr))
         });
         wrong.collect()
     };

@@ -18,7 +18,6 @@ mod taking_up;
 
 use crate::program::{Ran, Repository, git, hybrid, run, without_builds};
 use expect_test::expect;
-use hybrid::demo::Scenario;
 use hybrid::types::HybridResult;
 use serde_json::Value;
 use std::fs;

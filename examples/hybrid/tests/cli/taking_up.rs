@@ -2,7 +2,6 @@
 
 use crate::artefacts::target_directory;
 use crate::program::{Ran, Repository, Session, git, without_mutants};
-use hybrid::demo::Scenario;
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
@@ -105,7 +104,7 @@ async fn a_run_that_is_killed_after_a_refused_round_goes_on_with_the_next() {
     let repository = Repository::new().await;
     let session = Session::new();
     let target = target_directory();
-    let (scenario, task) = (Scenario::TrivialTests.name(), without_mutants(session.path()));
+    let (scenario, task) = ("trivial_tests", without_mutants(session.path()));
     let more = ["--spec", &task, "--scenario", scenario, "--run-id", "r1", "--target-dir", target.to_str().unwrap()];
     let arguments = repository.arguments(&more);
     let mut process = session.spawn(&arguments.iter().map(String::as_str).collect::<Vec<_>>());

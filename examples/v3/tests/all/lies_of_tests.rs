@@ -75,7 +75,8 @@ async fn tests_that_are_no_text() {
     let prompt =
         tests_are_told(|_| {}, &[sh("mkdir -p checks && ln -s ../src/top.txt checks/top.sh"), Act::Commit]).await;
     has(&prompt, "the tests cannot be run:\nchecks/top.sh is a symbolic link, not a file: delete it");
-    let prompt = tests_are_told(|_| {}, &[write("checks/top.sh", &"#".repeat((16 << 20) + 1)), Act::Commit]).await;
+    let long = "mkdir -p checks && head -c 16777217 /dev/zero | tr '\\0' '#' > checks/top.sh";
+    let prompt = tests_are_told(|_| {}, &[sh(long), Act::Commit]).await;
     has(&prompt, "the tests cannot be run:\nchecks/top.sh has more than 16777216 bytes");
     let prompt = tests_are_told(|_| {}, &[sh("mkdir -p checks && printf '\\377' > checks/top.sh"), Act::Commit]).await;
     has(&prompt, "the tests cannot be run:\nchecks/top.sh is not UTF-8: ");
