@@ -1,5 +1,5 @@
 //! Reads the lines of a program that writes JSON, within limits: a line that is too long, or has more values than any
-//! message of an agent, is left out before it is parsed into memory.
+//! message of an agent, is left out before it is parsed into memory. A line that cannot be understood is left out, too.
 
 use std::fmt;
 
@@ -31,22 +31,43 @@ pub(crate) struct LeftOut {
 enum Reason {
     TooLong,
     TooManyValues,
+    NotUnderstood,
+}
+
+/// What a line is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Read<T> {
+    Event(T),
+    /// It is not an event, such as the output of a tool.
+    Other,
+    /// It was left out. It may have been any event.
+    LeftOut,
 }
 
 impl JsonLines {
-    /// The bytes of a line if it is within the limits.
-    pub(crate) fn take<'l>(&mut self, line: Line<'l>) -> Option<&'l [u8]> {
+    /// Reads a line with `parse` if it is within the limits. An event that contains half of a surrogate pair, as programs
+    /// print that cut a text in the middle of a character, is read with U+FFFD in its place.
+    pub(crate) fn read<T>(&mut self, line: Line<'_>, parse: impl Fn(&[u8]) -> Option<T>) -> Read<T> {
         let (bytes, reason) = match line {
-            Line::Whole(line) if has_at_most(MOST_VALUES, line) => return Some(line),
-            Line::Whole(line) => (line.len() as u64, Reason::TooManyValues),
             Line::TooLong { bytes } => (bytes, Reason::TooLong),
+            Line::Whole(line) if !has_at_most(MOST_VALUES, line) => (line.len() as u64, Reason::TooManyValues),
+            Line::Whole(line) => {
+                let whole_pairs = || without_lone_surrogates(line).and_then(|line| parse(&line));
+                if let Some(event) = parse(line).or_else(whole_pairs) {
+                    return Read::Event(event);
+                }
+                if !line.trim_ascii_start().starts_with(b"{") {
+                    return Read::Other;
+                }
+                (line.len() as u64, Reason::NotUnderstood)
+            }
         };
         let left_out = self.left_out.get_or_insert(LeftOut { bytes, reason, lines: 0 });
         left_out.lines += 1;
         if left_out.lines == 1 {
             tracing::warn!(bytes, ?reason, "a line of the program's output was left out");
         }
-        None
+        Read::LeftOut
     }
 
     /// What was left out, which may be the reason for a missing answer.
@@ -91,6 +112,7 @@ impl fmt::Display for LeftOut {
         match reason {
             Reason::TooLong => write!(formatter, "it is longer than {} bytes", Invocation::LONGEST_LINE)?,
             Reason::TooManyValues => write!(formatter, "it has more than {MOST_VALUES} JSON values")?,
+            Reason::NotUnderstood => formatter.write_str("it is no event that is understood")?,
         }
         match lines - 1 {
             0 => Ok(()),
@@ -133,9 +155,43 @@ fn end_of_string(text: &[u8], mut at: usize) -> usize {
     text.len()
 }
 
+/// The text with each escape of half a surrogate pair replaced by the escape of U+FFFD; none if there is no such escape.
+fn without_lone_surrogates(text: &[u8]) -> Option<Vec<u8>> {
+    let mut replaced: Option<Vec<u8>> = None;
+    let mut at = 0;
+    while let Some(next) = memchr::memchr(b'\\', text.get(at..).unwrap_or_default()) {
+        at += next;
+        at += match (escaped_unit(text, at), escaped_unit(text, at + UNIT)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 2 * UNIT,
+            (Some(0xd800..0xe000), _) => {
+                replaced.get_or_insert_with(|| text.to_vec())[at..at + UNIT].copy_from_slice(br"\ufffd");
+                UNIT
+            }
+            // The character after the backslash may be another backslash.
+            (_, _) => 2,
+        };
+    }
+    replaced
+}
+
+/// The length of the escape of a UTF-16 code unit.
+const UNIT: usize = br"\u0000".len();
+
+/// The UTF-16 code unit that is escaped here.
+fn escaped_unit(text: &[u8], at: usize) -> Option<u16> {
+    let digits = text.get(at..at + UNIT)?.strip_prefix(br"\u")?;
+    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    fn value(line: &[u8]) -> Option<Value> {
+        read(line)
+    }
 
     #[test]
     fn values_are_counted_outside_of_strings() {
@@ -158,13 +214,32 @@ mod tests {
     #[test]
     fn what_was_left_out_is_told_once_with_the_first_line() {
         let mut lines = JsonLines::default();
-        assert_eq!(lines.take(Line::Whole(b"{}")), Some(&b"{}"[..]));
+        assert_eq!(lines.read(Line::Whole(b"{}"), value), Read::Event(json!({})));
+        assert_eq!(lines.read(Line::Whole(b"not JSON"), value), Read::Other);
         assert_eq!(LeftOut::explain(lines.left_out(), "", "nothing"), "nothing");
         let many = "[],".repeat(MOST_VALUES);
-        assert_eq!(lines.take(Line::Whole(many.as_bytes())), None);
-        assert_eq!(lines.take(Line::TooLong { bytes: 17 << 20 }), None);
-        let told = "of its output a line of 300000 bytes was left out: it has more than 100000 JSON values; and 1 more";
+        assert_eq!(lines.read(Line::Whole(many.as_bytes()), value), Read::LeftOut);
+        assert_eq!(lines.read(Line::TooLong { bytes: 17 << 20 }, value), Read::LeftOut);
+        assert_eq!(lines.read(Line::Whole(br#" {"half"#), value), Read::LeftOut);
+        let told = "of its output a line of 300000 bytes was left out: it has more than 100000 JSON values; and 2 more";
         assert_eq!(LeftOut::explain(lines.left_out(), "", "nothing"), told);
         assert_eq!(LeftOut::explain(lines.left_out(), "killed", "nothing"), format!("killed\n({told})"));
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_replaced() {
+        for (escaped, meant) in [
+            (r"\ud83d", "\u{fffd}"),
+            (r"\ude00\uD83D\n", "\u{fffd}\u{fffd}\n"),
+            (r"\ud83d\ud83d\ude00\u0041", "\u{fffd}\u{1f600}A"),
+            (r"\\ud83d\\\udfff", "\\ud83d\\\u{fffd}"),
+        ] {
+            let line = format!(r#"{{"text":"{escaped}"}}"#);
+            let read = JsonLines::default().read(Line::Whole(line.as_bytes()), value);
+            assert_eq!(read, Read::Event(json!({ "text": meant })), "{escaped}");
+        }
+        for text in [r"\ud83d\ude00", r"\\ud83d", r"\u12", r"\", ""] {
+            assert_eq!(without_lone_surrogates(text.as_bytes()), None, "{text}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::agent::TurnContext;
 use crate::agent::error::AgentError;
 use crate::agent::event::AgentEvent;
 use crate::conversation::activity::Working;
-use crate::drivers::json_lines::JsonLines;
+use crate::drivers::json_lines::{JsonLines, Read};
 use crate::drivers::running_tools::RunningTools;
 use crate::drivers::shortened::{LONGEST_EFFECT, shorten};
 use crate::drivers::untrusted_files::Search;
@@ -225,25 +225,28 @@ impl LineProtocol for Progress<'_> {
         self.anything = true;
         // Any line shows activity.
         self.context.activity.record();
-        let Some(line) = self.lines.take(line) else {
-            self.running.forget();
-            let is_end = matches!(line, Line::Whole(line) if line::ends_turn(line));
-            return if is_end { LineOutcome::Done } else { LineOutcome::Progress };
+        let event = match self.lines.read(line, Event::read) {
+            Read::Event(event) => event,
+            Read::Other => Event::Other,
+            Read::LeftOut => {
+                self.running.forget();
+                let is_end = matches!(line, Line::Whole(line) if line::ends_turn(line));
+                return if is_end { LineOutcome::Done } else { LineOutcome::Progress };
+            }
         };
-        match Event::read(line) {
-            Some(Event::System(system)) => self.system(&system),
-            Some(Event::Assistant(said)) => self.assistant(said),
-            Some(Event::User(said)) => self.user(said),
-            Some(Event::RateLimitEvent(event)) => self.rate_limit(&event),
-            Some(Event::Result(result)) => {
+        match event {
+            Event::System(system) => self.system(&system),
+            Event::Assistant(said) => self.assistant(said),
+            Event::User(said) => self.user(said),
+            Event::RateLimitEvent(event) => self.rate_limit(&event),
+            Event::Result(result) => {
                 let is_own = result.origin.is_none();
                 self.results.add(*result);
                 if is_own {
                     return LineOutcome::Done;
                 }
             }
-            Some(Event::Other) => {}
-            None => {}
+            Event::Other => {}
         }
         if self.refused.is_some() { LineOutcome::Stop } else { LineOutcome::Progress }
     }

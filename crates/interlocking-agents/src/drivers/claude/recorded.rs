@@ -220,6 +220,29 @@ fn after_a_line_that_was_left_out_no_tool_runs_and_a_turn_can_end() {
     }
 }
 
+/// Programs that cut a text in the middle of a surrogate pair print the half.
+#[test]
+fn a_tool_that_ended_with_half_a_character_has_ended() {
+    let tool = json!([{ "type": "tool_use", "id": "toolu_1", "name": "Bash", "input": { "command": "make" } }]);
+    let tool = json!({ "type": "assistant", "message": { "role": "assistant", "content": tool } }).to_string();
+    let back = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"\ud83d"}]}}"#;
+    let told = play(&[INIT, &tool, back], ended(None, ""), None);
+    assert!(!told.is_working);
+    assert!(told.events.iter().any(|event| matches!(event, AgentEvent::CommandRun { exit: Some(0), .. })));
+}
+
+#[test]
+fn a_result_that_is_not_understood_ends_the_turn() {
+    let nested = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for field in [r#""errors":null"#, r#""result":1.5"#, &format!(r#""structured_output":{nested}"#)] {
+        let line = format!(r#"{{"type":"result","subtype":"success",{field}}}"#);
+        let told = play(&[INIT, &line], ended(None, ""), None);
+        assert_eq!(told.done, [1], "{field}");
+        let error = told.outcome.unwrap_err().to_string();
+        assert!(error.contains("it is no event that is understood"), "{error}");
+    }
+}
+
 /// An answer that arrived before the stop took effect is kept.
 #[test]
 fn an_answer_that_came_with_the_stop_counts() {

@@ -10,7 +10,7 @@ use crate::agent::TurnContext;
 use crate::agent::error::AgentErrorKind;
 use crate::agent::event::AgentEvent;
 use crate::conversation::activity::Working;
-use crate::drivers::json_lines::JsonLines;
+use crate::drivers::json_lines::{JsonLines, Read};
 use crate::drivers::named_session;
 use crate::drivers::running_tools::RunningTools;
 use crate::drivers::shortened::{LONGEST_EFFECT, shorten};
@@ -57,23 +57,22 @@ impl<'a> Progress<'a> {
         Self { context, operation, workspace, session, is_announced, text, end, broken, lines, working, repetitions }
     }
 
-    /// Processes one line.
+    /// Processes one event.
     ///
     /// # Errors
     ///
     /// The session is not the expected one, or is in use.
-    fn take(&mut self, line: &[u8]) -> Result<(), AgentErrorKind> {
-        let event = Event::parse(line);
-        if !matches!(event, None | Some(Event::ThreadStarted { .. } | Event::Other)) {
+    fn take(&mut self, event: Event) -> Result<(), AgentErrorKind> {
+        if !matches!(event, Event::ThreadStarted { .. } | Event::Other) {
             self.announce()?;
         }
         match event {
-            Some(Event::ThreadStarted { thread_id }) => self.named(thread_id)?,
-            Some(Event::ItemStarted { item }) => self.item_started(item),
-            Some(Event::ItemCompleted { item }) => self.item_completed(item),
-            Some(Event::TurnCompleted { usage }) => self.end = Some(End::Completed(usage)),
-            Some(Event::TurnFailed { error }) => self.end = Some(End::Failed(failure::from_turn(&error.message))),
-            Some(Event::Error(error)) => {
+            Event::ThreadStarted { thread_id } => self.named(thread_id)?,
+            Event::ItemStarted { item } => self.item_started(item),
+            Event::ItemCompleted { item } => self.item_completed(item),
+            Event::TurnCompleted { usage } => self.end = Some(End::Completed(usage)),
+            Event::TurnFailed { error } => self.end = Some(End::Failed(failure::from_turn(&error.message))),
+            Event::Error(error) => {
                 // Any other error is repeated as the failure of the turn.
                 if let Some((attempt, reason)) = repetition(&error.message) {
                     self.repetitions += 1;
@@ -81,7 +80,7 @@ impl<'a> Progress<'a> {
                     self.context.emit(AgentEvent::ProviderRetry { attempt, reason });
                 }
             }
-            Some(Event::TurnStarted | Event::Other) | None => {}
+            Event::TurnStarted | Event::Other => {}
         }
         Ok(())
     }
@@ -165,12 +164,16 @@ fn words(mut command: String) -> Vec<String> {
 
 impl LineProtocol for Progress<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
-        // A line that is left out is activity, too.
-        let Some(line) = self.lines.take(line) else {
-            self.working.forget();
-            return LineOutcome::Progress;
+        // A line that is not an event is activity, too.
+        let event = match self.lines.read(line, Event::parse) {
+            Read::Event(event) => event,
+            Read::Other => return LineOutcome::Progress,
+            Read::LeftOut => {
+                self.working.forget();
+                return LineOutcome::Progress;
+            }
         };
-        match self.take(line) {
+        match self.take(event) {
             // The turn is over. The program ends by itself in a moment; otherwise it is stopped.
             Ok(()) if self.end.is_some() => LineOutcome::Done,
             Ok(()) => LineOutcome::Progress,

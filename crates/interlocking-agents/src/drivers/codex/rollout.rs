@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::event::Tokens;
 use super::home::SESSIONS;
 use super::instructions;
-use crate::drivers::json_lines::{self, JsonLines};
+use crate::drivers::json_lines::{self, JsonLines, Read};
 use crate::drivers::untrusted_files::{self, Search};
 use crate::program::Line;
 use crate::sessions::session::SessionId;
@@ -161,7 +161,7 @@ fn for_each_line(path: &Path, start: u64, end: u64, needle: &str, mut visit: imp
     let needle = memchr::memmem::Finder::new(needle);
     untrusted_files::for_each_line(path, start..end, |_, line| {
         if needle.find(line).is_some()
-            && let Some(entry) = JsonLines::default().take(Line::Whole(line)).and_then(json_lines::read)
+            && let Read::Event(entry) = JsonLines::default().read(Line::Whole(line), json_lines::read)
         {
             visit(entry);
         }

@@ -10,7 +10,7 @@ use crate::agent::error::AgentErrorKind;
 use crate::agent::event::AgentEvent;
 use crate::agent::turn::Reply;
 use crate::conversation::activity::Working;
-use crate::drivers::json_lines::JsonLines;
+use crate::drivers::json_lines::{JsonLines, Read};
 use crate::drivers::named_session;
 use crate::drivers::running_tools::RunningTools;
 use crate::drivers::shortened::{LONGEST_REASON, shorten};
@@ -73,14 +73,12 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Processes one line.
+    /// Processes one event.
     ///
     /// # Errors
     ///
     /// The session is not the expected one, or the text is too long.
-    fn take(&mut self, line: &[u8]) -> Result<LineOutcome, AgentErrorKind> {
-        // A line that is not an event still shows activity.
-        let Some(event) = Event::parse(line) else { return Ok(LineOutcome::Progress) };
+    fn take(&mut self, event: Event) -> Result<LineOutcome, AgentErrorKind> {
         match event {
             Event::Init { session_id } => self.started(session_id)?,
             Event::Message { role, content } if role == "assistant" => self.said(content)?,
@@ -149,12 +147,16 @@ impl<'a> Progress<'a> {
 
 impl LineProtocol for Progress<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
-        // A line that is left out is activity, too.
-        let Some(line) = self.lines.take(line) else {
-            self.tools.forget();
-            return LineOutcome::Progress;
+        // A line that is not an event is activity, too.
+        let event = match self.lines.read(line, Event::parse) {
+            Read::Event(event) => event,
+            Read::Other => return LineOutcome::Progress,
+            Read::LeftOut => {
+                self.tools.forget();
+                return LineOutcome::Progress;
+            }
         };
-        self.take(line).unwrap_or_else(|kind| {
+        self.take(event).unwrap_or_else(|kind| {
             self.broken = Some(kind);
             LineOutcome::Stop
         })
