@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::kind::Backends;
-use crate::drivers::claude::{ClaudeCode, ClaudeSettings, Credential};
+use crate::drivers::claude::{ClaudeCode, ClaudeSettings};
 use crate::drivers::codex::{Codex, CodexSettings};
 use crate::drivers::gemini::{Gemini, GeminiSettings};
 use crate::program::WORKSPACE_HASH;
@@ -60,17 +60,17 @@ impl BuildAccess {
                 self.commands.iter().flat_map(|command| [format!("Bash({command})"), format!("Bash({command} *)")]);
             settings.allowed_tools.extend(rules);
         }
-        // With a login, the sessions are where the login is.
-        if settings.home.is_none() && settings.credential != Some(Credential::Login) {
+        // The sessions are where the login or the user's settings are.
+        if settings.home.is_none() && !settings.needs_home() {
             settings.home = self.home("claude");
         }
         self.give(&mut settings.inherit, &mut settings.environment);
         settings
     }
 
-    fn codex(&self, mut settings: CodexSettings) -> CodexSettings {
+    fn codex(&self, mut settings: CodexSettings, has_key: bool) -> CodexSettings {
         // Without a key, Codex uses its login, which is in its default home.
-        if settings.home.is_none() && settings.api_key_variable.is_some() {
+        if settings.home.is_none() && has_key {
             settings.home = self.home("codex");
         }
         self.give(&mut settings.inherit, &mut settings.environment);
@@ -95,7 +95,10 @@ impl Backends {
         let (claude, codex, gemini) = (access.clone(), access.clone(), access.clone());
         Self::built_in()
             .with_kind("claude", move |settings| Ok(Arc::new(ClaudeCode::new(claude.claude(settings)))))
-            .with_kind("codex", move |settings| Ok(Arc::new(Codex::new(codex.codex(settings)))))
+            .with_kind("codex", move |settings: CodexSettings| {
+                let has_key = !matches!(settings.key(), Ok(None));
+                Ok(Arc::new(Codex::new(codex.codex(settings, has_key))))
+            })
             .with_kind("gemini", move |settings| Ok(Arc::new(Gemini::new(gemini.gemini(settings)))))
     }
 }
@@ -103,6 +106,7 @@ impl Backends {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drivers::claude::Credential;
 
     fn access() -> BuildAccess {
         let commands = ["cargo build --offline", "cargo test"].map(str::to_owned);
@@ -122,8 +126,7 @@ mod tests {
         let gemini = access.gemini(GeminiSettings::default());
         let allowed = ["run_shell_command(cargo build --offline)", "run_shell_command(cargo test)"];
         assert_eq!(gemini.allowed_tools, allowed);
-        let codex = CodexSettings { api_key_variable: Some("KEY".to_owned()), ..CodexSettings::default() };
-        let codex = access.codex(codex);
+        let codex = access.codex(CodexSettings::default(), true);
         let homes = [claude.home, codex.home, gemini.home].map(Option::unwrap);
         assert_eq!(homes, ["/homes/claude", "/homes/codex", "/homes/gemini"].map(PathBuf::from));
         for environment in [&claude.environment, &codex.environment, &gemini.environment] {
@@ -157,6 +160,8 @@ mod tests {
             (gemini.allowed_tools, gemini.home),
             (vec!["run_shell_command(ls)".to_owned()], Some("/mine".into()))
         );
-        assert_eq!(access.codex(CodexSettings { api_key_variable: None, ..CodexSettings::default() }).home, None);
+        assert_eq!(access.codex(CodexSettings::default(), false).home, None);
+        let users = ClaudeSettings { setting_sources: vec!["user".to_owned()], ..ClaudeSettings::default() };
+        assert_eq!(access.claude(users).home, None, "the user's settings are in the home");
     }
 }

@@ -85,9 +85,6 @@ pub(crate) fn read<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
     read.ok()
 }
 
-/// The longest text, in bytes, in which JSON between words is searched for.
-pub(crate) const LONGEST_PROSE: usize = 1 << 20;
-
 /// Parses JSON that a model wrote; none if it is not JSON, or has more values than an answer may have.
 pub(crate) fn value(text: &str) -> Option<Value> {
     has_at_most(MOST_VALUES, text.as_bytes()).then(|| serde_json::from_str(text).ok()).flatten()

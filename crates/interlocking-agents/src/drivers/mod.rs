@@ -12,6 +12,7 @@ pub mod http;
 pub(crate) mod installation;
 pub(crate) mod json_lines;
 pub(crate) mod named_session;
+pub(crate) mod prose;
 pub(crate) mod running_tools;
 pub(crate) mod shortened;
 pub(crate) mod untrusted_files;

@@ -71,12 +71,12 @@ pub async fn run_protocol(
     limits: &CallLimits,
     timeouts: &StopTimeouts,
 ) -> Result<Call, AgentErrorKind> {
-    let deadlines = Deadlines { begun: Instant::now(), last_event: None, limits };
     let running = tokio::select! {
         biased;
         () = context.interrupted() => return Err(AgentErrorKind::Cancelled),
         started = invocation.start() => started?,
     };
+    let deadlines = Deadlines { begun: Instant::now(), last_event: None, limits };
     let mut exchange = Exchange { running, protocol };
     let outcome = exchange.read_until_done(context, deadlines).await.map_err(broken)?;
     let may_end_itself = match &outcome {
@@ -196,4 +196,50 @@ async fn sleep_until(due: Option<Instant>) {
 
 fn broken(error: io::Error) -> AgentErrorKind {
     AgentErrorKind::Other { message: format!("the agent's program cannot be followed: {error}"), transient: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::conversation::activity::Activity;
+    use crate::conversation::interrupt::Interrupt;
+    use crate::drivers::event_meter::EventMeter;
+    use crate::program::Environment;
+    use crate::program::starter::on_starter;
+    use crate::sessions::Sessions;
+    use crate::sessions::session::{SessionOp, Slug};
+
+    struct Silent;
+
+    impl LineProtocol for Silent {
+        fn on_line(&mut self, _line: Line<'_>) -> LineOutcome {
+            LineOutcome::NoProgress
+        }
+    }
+
+    /// Programs start one after the other.
+    #[tokio::test]
+    async fn the_time_before_the_start_does_not_count() {
+        let hold = Sessions::new().hold(&SessionOp::StartFresh(Slug::new("test").unwrap()), None).unwrap();
+        let (interrupt, idle, activity) = (Interrupt::new(), Interrupt::new(), Activity::new());
+        let (events, meter) = (|_| {}, EventMeter::default());
+        let context = TurnContext {
+            hold: &hold,
+            events: &events,
+            interrupt: &interrupt,
+            idle: &idle,
+            activity: &activity,
+            meter: &meter,
+        };
+        let invocation = Invocation { arguments: vec!["0".into()], ..Invocation::new("sleep", Environment::minimal()) };
+        let limits = CallLimits { total: Some(Duration::from_secs(3)), ..CallLimits::NONE };
+        let blocking = tokio::spawn(on_starter(|| std::thread::sleep(Duration::from_secs(3))));
+        tokio::task::yield_now().await;
+        let timeouts = StopTimeouts::AT_ONCE;
+        let call = run_protocol(invocation, &mut Silent, &context, &limits, &timeouts).await.unwrap();
+        assert_eq!((call.ended.exit, call.stop_reason), (Some(0), None));
+        blocking.await.unwrap().unwrap();
+    }
 }

@@ -10,6 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use super::redactor::Redactor;
 use super::secret::Secret;
+use crate::real_calls::is_loopback;
 
 /// The complete environment of a program. The program sees no other variables of this process.
 ///
@@ -139,6 +140,25 @@ impl Environment {
     pub fn without(mut self, name: impl AsRef<OsStr>) -> Self {
         self.variables.remove(name.as_ref());
         self
+    }
+
+    /// Exempts the servers on this machine from the proxies that the variables name, if `url` is the address of one.
+    #[must_use]
+    pub(crate) fn without_proxy_for(self, url: &str) -> Self {
+        const NAMES: [&str; 2] = ["NO_PROXY", "no_proxy"];
+        const LOCAL: &str = "127.0.0.1,localhost,::1";
+        if !is_loopback(url) {
+            return self;
+        }
+        let [upper, lower] = NAMES.map(|name| self.get(name).filter(|exempt| !exempt.is_empty()));
+        // A program that reads both variables ignores one of them.
+        let values = [upper.or(lower), lower.or(upper)].map(|exempt| match exempt {
+            None => OsString::from(LOCAL),
+            // It means every server, but only alone.
+            Some(all) if all == "*" => all.to_owned(),
+            Some(exempt) => OsString::from_iter([exempt, OsStr::new(","), OsStr::new(LOCAL)]),
+        });
+        NAMES.into_iter().zip(values).fold(self, |environment, (name, value)| environment.set(name, value))
     }
 
     /// Adds a secret that the program gets in another way, such as from a file: it is redacted from everything that the program
@@ -272,6 +292,23 @@ mod tests {
     fn values_are_not_shown() {
         let environment = Environment::empty().set("A", "canary-1").secret("KEY", Secret::new("canary-2"));
         assert_eq!(format!("{environment:?}"), r#"{"A", "KEY"}"#);
+    }
+
+    #[test]
+    fn a_server_on_this_machine_is_exempt_from_proxies() {
+        let exempt = |known: &[(&str, &str)], url: &str| {
+            let known = known.iter().fold(Environment::empty(), |all, (name, value)| all.set(name, value));
+            let environment = known.without_proxy_for(url);
+            ["NO_PROXY", "no_proxy"].map(|name| environment.get(name).map(|value| value.to_str().unwrap().to_owned()))
+        };
+        let (own, url) = (|text: &str| Some(text.to_owned()), "http://127.0.0.1:9/v1");
+        let local = "127.0.0.1,localhost,::1";
+        assert_eq!(exempt(&[], url), [own(local), own(local)]);
+        let (upper, lower) = (format!("a,{local}"), format!("b,{local}"));
+        assert_eq!(exempt(&[("NO_PROXY", "a"), ("no_proxy", "b")], url), [own(&upper), own(&lower)]);
+        assert_eq!(exempt(&[("NO_PROXY", "a"), ("no_proxy", "")], url), [own(&upper), own(&upper)]);
+        assert_eq!(exempt(&[("no_proxy", "*")], url), [own("*"), own("*")]);
+        assert_eq!(exempt(&[("no_proxy", "a")], "https://api.example.com"), [None, own("a")]);
     }
 
     #[test]

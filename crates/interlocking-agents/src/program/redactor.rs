@@ -27,8 +27,8 @@ use super::unescaped::{LONGEST_ESCAPE, Unescaped};
 /// in PEM, each line of [twelve bytes](Self::SHORTEST_ENCODED) or more is also found by itself.
 ///
 /// So secrets that are printed by mistake are found. A program that wants to reveal a secret can do so: a secret is not found
-/// reversed, in pieces, or in another encoding. Values of fewer than [four bytes](Self::SHORTEST) are not redacted: they would
-/// match everywhere, and they hide nothing.
+/// reversed, in pieces, or in another encoding. Values of fewer than [eight bytes](Self::SHORTEST) are not redacted: they are
+/// often words, such as the key `test` of a server on this machine, and would match everywhere.
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// `None` if there are no secrets.
@@ -47,7 +47,7 @@ struct Needles {
 
 impl Redactor {
     /// The minimum length of a secret that is redacted, in bytes.
-    pub const SHORTEST: usize = 4;
+    pub const SHORTEST: usize = 8;
 
     /// The minimum length, in bytes, of a secret that is redacted in base64 and hexadecimal, and of a line that is redacted by
     /// itself.
@@ -209,15 +209,19 @@ mod tests {
 
     #[test]
     fn every_occurrence_is_replaced_and_the_longest_first() {
-        let redactor = redactor(&["sk-one", "sk-one-more", ""]);
-        assert_eq!(redactor.text("sk-one, sk-one-more."), "[redacted], [redacted].");
+        let redactor = redactor(&["sk-canary", "sk-canary-more", ""]);
+        assert_eq!(redactor.text("sk-canary, sk-canary-more."), "[redacted], [redacted].");
         assert!(matches!(redactor.text("nothing"), Cow::Borrowed("nothing")));
     }
 
     #[test]
     fn what_is_too_short_to_be_a_secret_is_left_alone() {
-        assert!(redactor(&["abc"]).is_empty());
-        assert_eq!(redactor(&["abcd"]).text("YWJjZA 61626364"), "YWJjZA 61626364", "it would be found everywhere");
+        assert!(redactor(&["abcdefg"]).is_empty());
+        assert_eq!(
+            redactor(&["abcdefgh"]).text("YWJjZGVmZ2g 6162636465666768"),
+            "YWJjZGVmZ2g 6162636465666768",
+            "it would be found everywhere"
+        );
     }
 
     #[test]
@@ -305,23 +309,23 @@ mod tests {
     /// A search that restarts after each match would look 300,000 times for a secret that does not occur.
     #[test]
     fn a_text_that_is_full_of_one_secret_is_not_looked_through_again_and_again() {
-        let redactor = redactor(&["abcd", "canary-that-is-not-there"]);
-        let text = "abcd ".repeat(300_000);
+        let redactor = redactor(&["abcdefgh", "canary-that-is-not-there"]);
+        let text = "abcdefgh ".repeat(300_000);
         assert_eq!(redactor.text(&text).len(), 300_000 * (Secret::REDACTED.len() + 1));
     }
 
     #[test]
     fn values_are_redacted_all_through() {
-        let mut value = json!({ "a": ["x", { "canary": 1, "b": "my canary!" }] });
-        redactor(&["canary"]).value(&mut value);
-        assert_eq!(value, json!({ "a": ["x", { "[redacted]": 1, "b": "my [redacted]!" }] }));
+        let mut value = json!({ "a": ["x", { "my canary": 1, "b": "it is my canary!" }] });
+        redactor(&["my canary"]).value(&mut value);
+        assert_eq!(value, json!({ "a": ["x", { "[redacted]": 1, "b": "it is [redacted]!" }] }));
     }
 
     #[test]
     fn a_secret_that_is_cut_in_two_leaves_no_half() {
-        let redactor = redactor(&["canary"]);
-        assert_eq!(&*redactor.after(b"xxcanary--", 5), b"[redacted]--");
-        assert_eq!(&*redactor.after(b"canary--canary", 6), b"--[redacted]");
-        assert_eq!(&*redactor.after(br"xx\u0063anary--", 5), b"[redacted]--");
+        let redactor = redactor(&["a-canary"]);
+        assert_eq!(&*redactor.after(b"xxa-canary--", 5), b"[redacted]--");
+        assert_eq!(&*redactor.after(b"a-canary--a-canary", 8), b"--[redacted]");
+        assert_eq!(&*redactor.after(br"xxa-\u0063anary--", 5), b"[redacted]--");
     }
 }

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::program::Secret;
-use interlocking_agents::{Agent, Codex, CodexSettings};
+use interlocking_agents::{Agent, Codex, CodexSettings, Conversation, NoEvents, Slug, Turn};
+use serde_json::json;
 
-use crate::bench::{SESSION, turn};
+use crate::bench::{SESSION, turn, turn_for};
 
 const ANSWER: &str = r#"{"type":"item.completed","item":{"id":"a","type":"agent_message","text":"yes"}}
 {"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}"#;
@@ -18,13 +19,16 @@ fn agent(program: &Path) -> Arc<dyn Agent> {
 }
 
 fn agent_with(settings: CodexSettings, program: &Path) -> Arc<dyn Agent> {
-    let settings = CodexSettings {
+    Arc::new(codex(settings, program).with_key(Secret::new("canary-key")))
+}
+
+fn codex(settings: CodexSettings, program: &Path) -> Codex {
+    Codex::new(CodexSettings {
         program: program.to_owned(),
         home: Some(program.with_file_name("home")),
         base_url: Some("http://127.0.0.1:9".to_owned()),
         ..settings
-    };
-    Arc::new(Codex::new(settings).with_key(Secret::new("canary-key")))
+    })
 }
 
 fn begun() -> FaultyProgram {
@@ -109,4 +113,28 @@ fn a_long_failure_makes_no_long_error() {
     let outcome = turn(&program, agent);
     outcome.fails("the provider refuses the request: xxx");
     assert!(outcome.words().len() < 10_000, "{}", outcome.words());
+}
+
+/// A server on this machine often takes any key.
+#[test]
+fn a_key_that_is_a_short_word_does_not_change_the_answer() {
+    let program = begun().line(&ANSWER.replace("yes", r#"{\"word\":\"tests\"}"#));
+    let schema = json!({ "type": "object", "properties": { "word": { "type": "string" } }, "required": ["word"] });
+    let outcome = turn_for(
+        &program,
+        |program| Arc::new(codex(CodexSettings::default(), program).with_key(Secret::new("test"))),
+        Some(schema),
+    );
+    assert_eq!(outcome.ended.unwrap().output, json!({ "word": "tests" }));
+}
+
+/// The system limits the length of an argument.
+#[tokio::test]
+async fn long_instructions_are_not_an_argument() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let agent = agent(&begun().line(ANSWER).write_to(directory.path().join("program")).unwrap());
+    let turn =
+        Turn { system: Some("Be brief.\n".repeat(20_000)), ..Turn::fresh(Slug::new("test").unwrap(), "Say yes.") };
+    let completion = Conversation::new(&*agent).run(turn, &NoEvents).await.unwrap();
+    assert_eq!(completion.text.as_deref(), Some("yes"));
 }

@@ -188,3 +188,12 @@ async fn thoughts_are_no_part_of_the_answer() {
         assert_eq!(completion.text.as_deref(), Some("yes"), "{provider}");
     }
 }
+
+#[tokio::test]
+async fn an_answer_that_was_prompted_for_is_the_json_that_fits() {
+    let server = always(Reaction::text("As [1] says: {\"title\": \"Borrowing\"}, of {\"more\": [2]}."));
+    let settings = HttpSettings { answers: HttpAnswers::Prompted, ..settings(&server, HttpProvider::OpenAi) };
+    let model = HttpModel::new(settings).with_key(key());
+    let completion = run(&model, Turn { schema: article(), ..fresh("Write.") }).await.unwrap();
+    assert_eq!(completion.output, json!({ "title": "Borrowing" }));
+}

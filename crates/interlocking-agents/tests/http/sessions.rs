@@ -158,6 +158,24 @@ async fn a_failed_turn_is_tried_again_in_its_session() {
     }
 }
 
+/// Otherwise every later prompt would be refused, too.
+#[tokio::test]
+async fn a_prompt_that_was_refused_is_not_sent_again() {
+    for provider in PROVIDERS {
+        for status in [413, 400] {
+            let script = Script::new()
+                .rule(Rule::any().prompt("much too long").reply(Reaction::status(status, "no")))
+                .rule(Rule::any().reply(Reaction::text("yes")));
+            let server = ModelServer::start(script).unwrap();
+            let model = model(&server, provider);
+            let session = run(&model, fresh("one")).await.unwrap().session;
+            run(&model, go_on(&session, "much too long")).await.unwrap_err();
+            run(&model, go_on(&session, "two")).await.unwrap();
+            assert_eq!(server.requests()[2].prompts(), ["one", "two"], "{provider} {status}");
+        }
+    }
+}
+
 /// A reminder is sent together with the original prompt.
 #[tokio::test]
 async fn a_silent_model_is_reminded_of_what_it_was_asked() {

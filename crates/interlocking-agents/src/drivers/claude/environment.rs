@@ -5,7 +5,6 @@ use std::path::Path;
 
 use super::settings::{ClaudeSettings, Credential};
 use crate::program::{Environment, Secret};
-use crate::real_calls::is_loopback;
 
 /// Switches that make the program connect only to the provider, leave its own installation unchanged, end together with
 /// the turn, and use nothing from the prompt and from earlier runs beyond what it is told to use.
@@ -105,14 +104,7 @@ impl Surroundings {
             environment = environment.set("API_TIMEOUT_MS", limit.as_millis().to_string());
         }
         let Some(address) = base_url(settings) else { return environment };
-        // A server on this machine is not contacted through a proxy.
-        let environment = match is_loopback(&address) {
-            true => ["NO_PROXY", "no_proxy"]
-                .into_iter()
-                .fold(environment, |all, name| all.set(name, "127.0.0.1,localhost,::1")),
-            false => environment,
-        };
-        environment.set("ANTHROPIC_BASE_URL", address)
+        environment.without_proxy_for(&address).set("ANTHROPIC_BASE_URL", address)
     }
 
     /// The program and its arguments, wrapped so that the program gets the key.

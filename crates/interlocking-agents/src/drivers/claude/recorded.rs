@@ -225,7 +225,8 @@ fn after_a_line_that_was_left_out_no_tool_runs_and_a_turn_can_end() {
 fn a_tool_that_ended_with_half_a_character_has_ended() {
     let tool = json!([{ "type": "tool_use", "id": "toolu_1", "name": "Bash", "input": { "command": "make" } }]);
     let tool = json!({ "type": "assistant", "message": { "role": "assistant", "content": tool } }).to_string();
-    let back = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"\ud83d"}]}}"#;
+    let back =
+        r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"\ud83d"}]}}"#;
     let told = play(&[INIT, &tool, back], ended(None, ""), None);
     assert!(!told.is_working);
     assert!(told.events.iter().any(|event| matches!(event, AgentEvent::CommandRun { exit: Some(0), .. })));

@@ -164,6 +164,12 @@ impl ClaudeSettings {
     pub(super) fn limits(&self) -> CallLimits {
         CallLimits { total: self.time_limit, first_event: self.first_event_limit, idle: self.idle_limit }
     }
+
+    /// Whether all calls need the home itself: a login is renewed in place, so copies of it would become invalid, and
+    /// the user's settings are in the home, too.
+    pub(crate) fn needs_home(&self) -> bool {
+        self.credential == Some(Credential::Login) || self.setting_sources.iter().any(|source| source == "user")
+    }
 }
 
 impl Default for ClaudeSettings {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::settings::{ClaudeSettings, Credential};
+use super::settings::ClaudeSettings;
 use crate::drivers::homes::Homes;
 use crate::drivers::untrusted_files::{self, Search};
 use crate::sessions::session::SessionId;
@@ -62,10 +62,7 @@ impl Store {
             Some(directory) => std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()),
             None => state_directory().ok_or(StoreError::Nowhere)?.join("interlocking").join("claude"),
         };
-        // A login is renewed in place, so copies of it would become invalid. The user's settings are in the home, too.
-        let are_shared = settings.credential == Some(Credential::Login)
-            || settings.setting_sources.iter().any(|source| source == "user");
-        let homes = Homes::new(base, are_shared, settings.home.is_none());
+        let homes = Homes::new(base, settings.needs_home(), settings.home.is_none());
         let has = |home: &Path, session: &SessionId| has(home, session, &mut Search::new());
         Ok(Self { directory: homes.of_session(role, session, has), homes })
     }
@@ -132,6 +129,7 @@ fn has(home: &Path, session: &SessionId, search: &mut Search) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drivers::claude::settings::Credential;
 
     const SESSION: &str = "0b1ce9f0-76cf-4d8a-9a6e-0d3a5f4a8e11";
 

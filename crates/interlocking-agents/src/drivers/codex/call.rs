@@ -54,6 +54,9 @@ impl<'a> Call<'a> {
         };
         let prompt = match (&turn.system, session) {
             (Some(system), Some(_)) if !is_told => instructions::prompt_with_instructions(system, &turn.prompt),
+            (Some(system), None) if !instructions::fit_argument(system) => {
+                instructions::prompt_with_instructions(system, &turn.prompt)
+            }
             _ => turn.prompt.clone(),
         };
         let schema = turn.schema.as_ref().map(|schema| StrictSchema::of(schema.as_value()));

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
+use super::instructions;
 use super::settings::CodexSettings;
 use crate::agent::turn::Turn;
 use crate::program::{Environment, Secret};
@@ -71,6 +72,8 @@ pub(super) fn environment(
 ) -> Environment {
     let environment =
         Environment::of_agent(&settings.inherit, &settings.environment, workspace).set("CODEX_HOME", home);
+    let address = settings.base_url().or_else(|| settings.destination());
+    let environment = address.iter().fold(environment, |environment, address| environment.without_proxy_for(address));
     match key {
         Some(key) => environment.secret(KEY_VARIABLE, key),
         None => environment,
@@ -99,8 +102,10 @@ fn configuration_of(settings: &CodexSettings, turn: &Turn, has_key: bool) -> Vec
     if let Some(effort) = &settings.effort {
         overrides.push(("model_reasoning_effort".to_owned(), effort.as_str().into()));
     }
-    if let (Some(system), SessionOp::StartFresh(_)) = (&turn.system, &turn.session) {
-        overrides.push(("developer_instructions".to_owned(), super::instructions::developer_message(system).into()));
+    if let (Some(system), SessionOp::StartFresh(_)) = (&turn.system, &turn.session)
+        && instructions::fit_argument(system)
+    {
+        overrides.push(("developer_instructions".to_owned(), instructions::developer_message(system).into()));
     }
     let mut config = settings.config.clone();
     if turn.read_only {
@@ -184,5 +189,20 @@ mod tests {
         };
         assert_eq!(given(false), ["mcp_servers.own.command", "mcp_servers.third.command", "tools.web_search"]);
         assert_eq!(given(true), ["tools.web_search"]);
+    }
+
+    #[test]
+    fn a_server_on_this_machine_is_not_contacted_through_a_proxy() {
+        let settings = CodexSettings {
+            base_url: Some("http://127.0.0.1:9/v1".to_owned()),
+            environment: [("HTTP_PROXY", "http://proxy:80"), ("NO_PROXY", ".example.com"), ("no_proxy", "")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            ..CodexSettings::default()
+        };
+        let environment = environment(&settings, None, Path::new("/home"), None);
+        for name in ["NO_PROXY", "no_proxy"] {
+            assert_eq!(environment.get(name).unwrap(), ".example.com,127.0.0.1,localhost,::1");
+        }
     }
 }

@@ -189,7 +189,7 @@ impl CodexSettings {
     }
 
     /// The key from the environment, if there is one.
-    pub(super) fn key(&self) -> Result<Option<Secret>, AgentErrorKind> {
+    pub(crate) fn key(&self) -> Result<Option<Secret>, AgentErrorKind> {
         let value = |variable: &str| std::env::var(variable).ok().filter(|key| !key.is_empty()).map(Secret::new);
         let Some(variable) = &self.api_key_variable else { return Ok(KEYS.into_iter().find_map(value)) };
         value(variable).map(Some).ok_or_else(|| {

@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use super::command::{self, Origin};
 use super::event::Stats;
+use super::failure;
 use super::home::{CallHome, Home};
 use super::progress::Progress;
 use super::record::Mark;
 use super::settings::{GeminiSettings, configuration};
-use super::{answer, failure};
 use crate::agent::TurnContext;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::usage::Usage;
 use crate::drivers::installation::located;
+use crate::drivers::prose;
 use crate::program::{self, CallLimits, Invocation, Secret, StopTimeouts, run_protocol};
+use crate::schema::Schema;
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
 
@@ -88,7 +90,7 @@ impl<'a> Call<'a> {
         let outcome = called.and_then(|called| self.outcome(&mut progress, called));
         match (outcome, progress.session.take()) {
             (Ok(text), Some(session)) => {
-                let output = self.turn.schema.as_ref().and_then(|schema| answer::find(&text, schema));
+                let output = self.turn.schema.as_ref().and_then(|schema| prose::find(&text, schema));
                 let text = Some(text).filter(|text| !text.is_empty());
                 Ok(Reply { output, text, ..Reply::new(session, usage) })
             }
@@ -153,7 +155,7 @@ async fn known(home: &Home, session: &SessionId) -> Result<std::path::PathBuf, A
 
 /// The prompt for the program.
 fn prompt(turn: &Turn) -> Result<String, AgentErrorKind> {
-    let demand = turn.schema.as_ref().map(|schema| answer::demand(schema)).unwrap_or_default();
+    let demand = turn.schema.as_ref().map(|schema| demand(schema)).unwrap_or_default();
     // A prompt that begins with a slash would be a command to the program itself.
     let heading = if turn.prompt.starts_with('/') { "# Your task\n\n" } else { "" };
     let prompt = format!("{heading}{}{demand}", turn.prompt);
@@ -164,6 +166,15 @@ fn prompt(turn: &Turn) -> Result<String, AgentErrorKind> {
         return Err(AgentErrorKind::PromptTooLong);
     }
     Ok(prompt)
+}
+
+/// The part of a prompt that describes the answer.
+fn demand(schema: &Schema) -> String {
+    format!(
+        "\n\n# Your answer\n\nWhen everything is done, answer with one JSON document in a fenced block that begins with ```json, and \
+         write nothing after it. It must be valid under this JSON schema:\n\n```json\n{:#}\n```\n",
+        schema.as_value()
+    )
 }
 
 /// What to do about the settings of a workspace that is trusted.

@@ -60,6 +60,7 @@ pub(super) fn environment(
     shared_environment(settings, workspace)
         .set("GEMINI_CLI_HOME", home.path())
         .set("TMPDIR", home.temporary())
+        .without_proxy_for(&base_url)
         .set(BASE_URL, base_url)
         .secret(KEY, key)
 }

@@ -19,7 +19,6 @@
 //! | writes the prompt of a failed call to the directory for temporary files | gives the call its own directory, and removes it |
 //! | does not report its usage if it is stopped | reads the session's file |
 
-mod answer;
 mod call;
 mod command;
 mod event;

@@ -4,7 +4,7 @@ use hyper::body::Bytes;
 
 use super::failure::{self, Failure};
 use crate::agent::error::AgentErrorKind;
-use crate::drivers::json_lines;
+use crate::drivers::prose;
 use crate::program::Redactor;
 
 /// The longest event of an answer, in bytes: 16 MiB, as long as the text of an answer may be.
@@ -14,7 +14,7 @@ pub(super) const LONGEST_EVENT: usize = 16 << 20;
 pub(super) const LONGEST_ANSWER: usize = 256 << 20;
 
 /// The longest body of an error, in bytes: 1 MiB. Only the beginning of a longer body is used.
-pub(super) const LONGEST_ERROR: usize = json_lines::LONGEST_PROSE;
+pub(super) const LONGEST_ERROR: usize = prose::LONGEST;
 
 /// How much of an error that is too long is shown, in bytes.
 const SHOWN: usize = 200;

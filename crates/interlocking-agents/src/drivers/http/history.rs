@@ -83,6 +83,11 @@ impl Histories {
         self.save(session, &exchanges)
     }
 
+    /// Removes the last prompt, because its call would fail again, and so would that of every later prompt.
+    pub(super) fn withdraw(&self, session: &SessionId, exchanges: &[Exchange]) -> Result<(), AgentErrorKind> {
+        self.save(session, &exchanges[..exchanges.len().saturating_sub(1)])
+    }
+
     /// Checks whether sessions can be stored.
     pub(super) fn ready(&self) -> Result<(), AgentErrorKind> {
         let Some(directory) = &self.directory else { return Ok(()) };

@@ -7,7 +7,7 @@
 //! | | |
 //! |---|---|
 //! | workspace | The model neither sees nor changes it: [`works`](Capabilities::works) is false. The agent starts no program, so any sandbox [confines](Agent::confines) it. A turn's workspace only ties its session to that workspace. A turn that is to change files must not use this agent: it changes nothing. |
-//! | sessions | A provider remembers nothing, so the agent keeps the conversation and sends it again with each call. It is kept in memory, or in files if [`sessions`](HttpSettings::sessions) names a directory. An unknown session is [`SessionError::Unknown`](crate::SessionError::Unknown). |
+//! | sessions | A provider remembers nothing, so the agent keeps the conversation and sends it again with each call, without prompts that were refused. It is kept in memory, or in files if [`sessions`](HttpSettings::sessions) names a directory. An unknown session is [`SessionError::Unknown`](crate::SessionError::Unknown). |
 //! | schemas | The provider enforces the schema of an answer; [`HttpAnswers`] has the alternatives. Constraints that the provider's dialect cannot express are removed from what is sent, and checked in the answer. |
 //! | decisions | With [`HttpAnswers::Decisions`] the variants of an enum are tools, and their calls are [`Reply::decisions`]. |
 //! | usage | Tokens as the provider counts them; money if [`prices`](HttpSettings::prices) are set. The usage of a call that was interrupted is unknown. |
@@ -176,11 +176,22 @@ impl Agent for HttpModel {
                 Ok(reply::reply(context, answer, &form, session, usage))
             }
             Err(failure) => {
+                if stays_refused(&failure.kind)
+                    && let Err(error) = self.histories.withdraw(&session, &exchanges)
+                {
+                    tracing::warn!(%session, %error, "a prompt that was refused stays in its session");
+                }
                 let usage = reply::spent(&failure.spent, self.settings.prices.as_ref());
                 Err(AgentError::new(redacted(failure.kind, relay.redactor())).in_session(session, usage))
             }
         }
     }
+}
+
+/// Whether a call with the same prompt would fail again.
+fn stays_refused(kind: &AgentErrorKind) -> bool {
+    use AgentErrorKind::{Configuration, PromptTooLong, Refused};
+    matches!(kind, PromptTooLong | Refused { .. } | Configuration { .. })
 }
 
 /// The same error without the key, which a provider may repeat in its message.

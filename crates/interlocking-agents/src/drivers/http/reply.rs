@@ -12,7 +12,7 @@ use crate::agent::event::AgentEvent;
 use crate::agent::turn::Reply;
 use crate::agent::usage::{Cost, Usage};
 use crate::conversation::decision::Decision;
-use crate::drivers::json_lines;
+use crate::drivers::prose;
 use crate::sessions::session::SessionId;
 
 /// The reply of the agent; its text is also reported as an event.
@@ -22,7 +22,7 @@ pub(super) fn reply(context: &TurnContext<'_>, answer: Answer, form: &Form, sess
         Form::Text => None,
         Form::Schema(schema) => schema.read(text.trim()),
         Form::Tools(_) => None,
-        Form::Prompted(_) => found_in(&text),
+        Form::Prompted(schema) => prose::find(&text, schema),
     };
     let decisions: Vec<_> = calls.into_iter().map(|call| decision(call, form)).collect();
     let is_spoken = output.is_none() && !text.trim().is_empty();
@@ -55,23 +55,6 @@ fn decision(call: ToolCall, form: &Form) -> Decision {
     let called = tools.iter().find(|offered| offered.tool.name == call.fn_name);
     let input = called.map_or_else(|| input.clone(), |offered| offered.input.undo(input.clone()));
     Decision { tool: call.fn_name, input }
-}
-
-/// The JSON in a text: the text itself, or the part from an opening bracket to its matching closing bracket.
-fn found_in(text: &str) -> Option<Value> {
-    if let Some(value) = json_lines::value(text.trim()) {
-        return Some(value);
-    }
-    let mut rest = if text.len() > json_lines::LONGEST_PROSE { "" } else { text };
-    while let Some(start) = rest.find(['{', '[']) {
-        let found = serde_json::Deserializer::from_str(&rest[start..]).into_iter::<Value>().next();
-        if let Some(Ok(value)) = found {
-            return Some(value);
-        }
-        // The bracket is one byte long.
-        rest = &rest[start + 1..];
-    }
-    None
 }
 
 /// The usage of a failed call.
@@ -111,24 +94,7 @@ impl HttpPrices {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn json_is_found_in_a_text_that_has_more_in_it() {
-        for (text, found) in [
-            ("{\"a\": 1}", Some(json!({ "a": 1 }))),
-            (" true\n", Some(json!(true))),
-            ("Here it is:\n```json\n{\"a\": [1]}\n```\nAnything else?", Some(json!({ "a": [1] }))),
-            ("I chose [sic] this: {\"a\": 1} {\"b\": 2}", Some(json!({ "a": 1 }))),
-            ("{\"a\": 1", None),
-            ("none", None),
-            ("", None),
-        ] {
-            assert_eq!(found_in(text), found, "{text}");
-        }
-    }
 
     #[test]
     fn prices_are_for_a_million_tokens() {

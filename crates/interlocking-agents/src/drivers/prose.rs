@@ -1,4 +1,4 @@
-//! Puts a schema into a prompt, and finds the output in a text.
+//! Finds the output that a model wrote into a text.
 
 use std::collections::VecDeque;
 
@@ -7,20 +7,14 @@ use serde_json::Value;
 use crate::drivers::json_lines;
 use crate::schema::Schema;
 
-/// The part of a prompt that describes the answer.
-pub(super) fn demand(schema: &Schema) -> String {
-    format!(
-        "\n\n# Your answer\n\nWhen everything is done, answer with one JSON document in a fenced block that begins with ```json, and \
-         write nothing after it. It must be valid under this JSON schema:\n\n```json\n{:#}\n```\n",
-        schema.as_value()
-    )
-}
+/// The longest text, in bytes, in which JSON between words is searched for.
+pub(crate) const LONGEST: usize = 1 << 20;
 
 /// The output in a text: the last JSON document that is valid under the schema, or else the last document. A text can
-/// contain several, because the program may have asked the model again after it had begun to answer.
+/// contain several, because a model may quote others, or begin to answer and be asked again.
 ///
 /// A document is the text as a whole, or else the contents of a fenced block, or else an object or array anywhere.
-pub(super) fn find(text: &str, schema: &Schema) -> Option<Value> {
+pub(crate) fn find(text: &str, schema: &Schema) -> Option<Value> {
     // The blocks are parsed one at a time, because each takes far more memory as a value than as text.
     let fenced = || first_valid(last_blocks(text).into_iter().rev().filter_map(json_lines::value), schema);
     let scattered = || first_valid(scattered(text).into_iter().rev(), schema);
@@ -74,7 +68,7 @@ fn scattered(text: &str) -> Vec<Value> {
     /// The search stops after this many attempts, for a text that is full of braces but not JSON.
     const ATTEMPTS: usize = 10_000;
     let mut found = Vec::new();
-    if text.len() > json_lines::LONGEST_PROSE {
+    if text.len() > LONGEST {
         return found;
     }
     let mut at = 0;
@@ -114,6 +108,8 @@ mod tests {
             ("```json\n{\"sum\": 3}", Some(json!({ "sum": 3 }))),
             ("```rust\nfn main() {}\n```\n```json\n{\"sum\": 3}\n```", Some(json!({ "sum": 3 }))),
             ("It is {\"sum\": 3}, of [1, 2].", Some(json!({ "sum": 3 }))),
+            ("See [1], [sic]: {\"sum\": 3}", Some(json!({ "sum": 3 }))),
+            (" true\n", Some(json!(true))),
             ("{\"sum\": {\"sum\": 3", None),
             ("half: {\"sum\": 3}{\"sum\": 4}", Some(json!({ "sum": 4 }))),
             ("half: {\"sum{\"sum\": 4}", Some(json!({ "sum": 4 }))),
