@@ -226,6 +226,10 @@ enum Remedy {
 }
 
 impl AgentErrorKind {
+    pub(crate) fn configuration(reason: impl Into<String>) -> Self {
+        Self::Configuration { reason: reason.into() }
+    }
+
     /// Whether the failure is the provider's: it limits the rate, is overloaded or cannot be reached. The turn is not
     /// the cause, and other turns with the same provider are likely to fail too.
     pub fn is_provider_failure(&self) -> bool {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::schema::{Schema, SchemaViolation};
+use crate::schema::{Schema, SchemaViolation, for_each_reference};
 
 /// The longest tool name that the providers accept.
 const LONGEST_NAME: usize = 64;
@@ -364,21 +364,6 @@ fn references(schema: &mut Value) -> Vec<String> {
     let mut found = Vec::new();
     for_each_reference(schema, &mut |reference| found.push(reference.clone()));
     found
-}
-
-fn for_each_reference(schema: &mut Value, visit: &mut impl FnMut(&mut String)) {
-    match schema {
-        Value::Array(items) => items.iter_mut().for_each(|item| for_each_reference(item, visit)),
-        Value::Object(fields) => {
-            for (keyword, value) in fields {
-                match value {
-                    Value::String(reference) if keyword == "$ref" => visit(reference),
-                    other => for_each_reference(other, visit),
-                }
-            }
-        }
-        _ => {}
-    }
 }
 
 fn escaped(token: &str) -> String {

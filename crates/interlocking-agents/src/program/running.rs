@@ -204,11 +204,6 @@ impl Running {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).text(&self.redactor)
     }
 
-    /// Redacts the secrets of the program's environment.
-    pub fn redactor(&self) -> &Redactor {
-        &self.redactor
-    }
-
     /// Stops the program: sends SIGTERM to its process group, and after [`StopTimeouts::terminate`] SIGKILL to the program and
     /// all its descendants. Output is read and discarded meanwhile. To interrupt the program in its own protocol, do so before
     /// calling this.

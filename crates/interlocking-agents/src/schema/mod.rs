@@ -205,3 +205,19 @@ fn shortened(message: &str) -> String {
         None => message.to_owned(),
     }
 }
+
+/// Visits every reference in a schema.
+pub(crate) fn for_each_reference(schema: &mut Value, visit: &mut impl FnMut(&mut String)) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(|item| for_each_reference(item, visit)),
+        Value::Object(fields) => {
+            for (keyword, value) in fields {
+                match value {
+                    Value::String(reference) if keyword == "$ref" => visit(reference),
+                    other => for_each_reference(other, visit),
+                }
+            }
+        }
+        _ => {}
+    }
+}

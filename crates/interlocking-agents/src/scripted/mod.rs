@@ -226,9 +226,7 @@ impl ScriptedAgent {
 
     fn save_stage(&self, stage: &Stage) -> Result<(), AgentErrorKind> {
         match &self.memory {
-            Some(file) => {
-                memory::save(file, stage).map_err(|error| AgentErrorKind::Configuration { reason: error.to_string() })
-            }
+            Some(file) => memory::save(file, stage).map_err(|error| AgentErrorKind::configuration(error.to_string())),
             None => Ok(()),
         }
     }

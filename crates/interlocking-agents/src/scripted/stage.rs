@@ -123,7 +123,7 @@ impl Stage {
         let number = self.named.entry(slug.clone()).or_insert(0);
         *number += 1;
         let session = SessionId::new(format!("{slug}-{number}"))
-            .map_err(|error| AgentErrorKind::Configuration { reason: error.to_string() })?;
+            .map_err(|error| AgentErrorKind::configuration(error.to_string()))?;
         self.histories.insert(session.clone(), history);
         Ok(session)
     }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::settings::{ClaudeSettings, PermissionMode};
+use crate::agent::error::AgentErrorKind;
 use crate::agent::turn::Turn;
 use crate::sessions::session::{SessionId, SessionOp};
 
@@ -26,17 +27,9 @@ pub(super) struct Call<'a> {
     pub(super) mcp_servers: Option<PathBuf>,
 }
 
-/// The schema does not fit into an argument.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the schema has {bytes} bytes, and the program takes at most {LONGEST_ARGUMENT}: ask for less at once")]
-pub(super) struct SchemaTooLong {
-    /// The schema's length in bytes.
-    pub(super) bytes: usize,
-}
-
 impl Call<'_> {
     /// The arguments, without the program.
-    pub(super) fn arguments(&self) -> Result<Vec<OsString>, SchemaTooLong> {
+    pub(super) fn arguments(&self) -> Result<Vec<OsString>, AgentErrorKind> {
         let mut arguments = Arguments::default();
         let Self { settings, turn, .. } = self;
         arguments.all(&["--print", "--verbose", "--output-format", "stream-json", "--input-format", "stream-json"]);
@@ -70,7 +63,10 @@ impl Call<'_> {
         }
         if let Some(schema) = &self.schema {
             if schema.len() >= LONGEST_ARGUMENT {
-                return Err(SchemaTooLong { bytes: schema.len() });
+                return Err(AgentErrorKind::configuration(format!(
+                    "the schema has {} bytes, and the program takes at most {LONGEST_ARGUMENT}: ask for less at once",
+                    schema.len()
+                )));
             }
             arguments.with("--json-schema", schema);
         }
@@ -244,6 +240,7 @@ mod tests {
         let schema = Some("x".repeat(LONGEST_ARGUMENT));
         let call =
             Call { settings: &settings, turn: &turn, session: &session, schema, system: None, mcp_servers: None };
-        assert_eq!(call.arguments(), Err(SchemaTooLong { bytes: LONGEST_ARGUMENT }));
+        let error = call.arguments().unwrap_err().to_string();
+        assert!(error.contains(&format!("the schema has {LONGEST_ARGUMENT} bytes")), "{error}");
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::settings::{ClaudeSettings, Credential};
+use crate::agent::error::AgentErrorKind;
 use crate::program::{Environment, Secret};
 
 /// Switches that make the program connect only to the provider, leave its own installation unchanged, end together with
@@ -32,28 +33,9 @@ pub(super) struct Surroundings {
     pub(super) key: Option<Secret>,
 }
 
-/// Why there is no key.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum NoKey {
-    /// None of the usual variables is set.
-    #[error(
-        "there is no key: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN (from `claude setup-token`), or name \
-         another variable in `credential`, or set it to the login that is kept in `home`"
-    )]
-    NowhereSet,
-    /// The configured variable is not set.
-    #[error("there is no key: the variable {variable}, which `credential` names, is not set")]
-    NotSet {
-        /// The variable.
-        variable: String,
-    },
-    /// A key must be a single line.
-    #[error("the key in the variable {variable} is of several lines, which no key is")]
-    SeveralLines {
-        /// The variable.
-        variable: String,
-    },
-}
+/// None of the usual variables is set.
+const NO_KEY: &str = "there is no key: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN (from `claude setup-token`), or name \
+     another variable in `credential`, or set it to the login that is kept in `home`";
 
 /// A key, and how the program reads it.
 struct Key {
@@ -72,7 +54,7 @@ impl Surroundings {
         store: &Path,
         temporary: &Path,
         workspace: Option<&Path>,
-    ) -> Result<Self, NoKey> {
+    ) -> Result<Self, AgentErrorKind> {
         let environment = Self::without_key(settings, store, temporary, workspace);
         Ok(match key(settings.credential.as_ref(), given)? {
             None => Self { environment, key: None },
@@ -155,11 +137,11 @@ pub(super) fn is_reserved(name: &str) -> bool {
 }
 
 /// Whether there is a key.
-pub(super) fn look_for_key(credential: Option<&Credential>, given: Option<&Secret>) -> Result<(), NoKey> {
+pub(super) fn look_for_key(credential: Option<&Credential>, given: Option<&Secret>) -> Result<(), AgentErrorKind> {
     key(credential, given).map(drop)
 }
 
-fn key(credential: Option<&Credential>, given: Option<&Secret>) -> Result<Option<Key>, NoKey> {
+fn key(credential: Option<&Credential>, given: Option<&Secret>) -> Result<Option<Key>, AgentErrorKind> {
     let (variable, kind) = match credential {
         Some(Credential::Login) => return Ok(None),
         Some(Credential::ApiKey { variable }) => (variable.as_str(), KINDS[0]),
@@ -168,14 +150,19 @@ fn key(credential: Option<&Credential>, given: Option<&Secret>) -> Result<Option
         None if given.is_some() => (KINDS[0].0, KINDS[0]),
         None => {
             let set = KINDS.into_iter().find(|(variable, _)| Secret::from_variable(variable).is_some());
-            let kind = set.ok_or(NoKey::NowhereSet)?;
+            let kind = set.ok_or_else(|| AgentErrorKind::configuration(NO_KEY))?;
             (kind.0, kind)
         }
     };
     let secret = given.cloned().or_else(|| Secret::from_variable(variable));
-    let secret = secret.ok_or_else(|| NoKey::NotSet { variable: variable.to_owned() })?;
+    let secret = secret.ok_or_else(|| {
+        let unset = format!("there is no key: the variable {variable}, which `credential` names, is not set");
+        AgentErrorKind::configuration(unset)
+    })?;
     if secret.expose().contains(['\n', '\r']) {
-        return Err(NoKey::SeveralLines { variable: variable.to_owned() });
+        return Err(AgentErrorKind::configuration(format!(
+            "the key in the variable {variable} is of several lines, which no key is"
+        )));
     }
     Ok(Some(Key { secret, variable: kind.0, descriptor: kind.1 }))
 }

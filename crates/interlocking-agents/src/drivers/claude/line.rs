@@ -86,7 +86,6 @@ pub(super) struct Outcome {
     pub(super) subtype: String,
     pub(super) is_error: bool,
     pub(super) terminal_reason: Option<String>,
-    pub(super) session_id: Option<String>,
     pub(super) result: Option<String>,
     pub(super) structured_output: Option<Value>,
     pub(super) errors: Vec<Value>,

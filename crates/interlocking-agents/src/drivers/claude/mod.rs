@@ -73,7 +73,7 @@ use async_trait::async_trait;
 use interlocking_sandbox::Sandbox;
 
 use self::conclude::conclude;
-use self::prepare::{Prepared, configuration, find};
+use self::prepare::{Prepared, find};
 use self::progress::Progress;
 use self::store::Store;
 use crate::agent::capabilities::Capabilities;
@@ -124,8 +124,8 @@ impl ClaudeCode {
     /// [`Configuration`](crate::AgentErrorKind::Configuration): the program is missing, or the directory cannot be
     /// created.
     pub fn grants(&self, role: Option<&str>, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
-        let store = Store::new(&self.settings, role, None).map_err(|error| configuration(&error))?;
-        store.make().map_err(|error| configuration(&error))?;
+        let store = Store::new(&self.settings, role, None)?;
+        store.make()?;
         let program = find(&self.settings.program, &Environment::minimal())?;
         Ok(sandbox.tool_chain_of(program).write(store.directory()))
     }
@@ -166,7 +166,7 @@ impl Agent for ClaudeCode {
         self.permitted()?;
         let Prepared { invocation, store, session, asked, temporary } =
             Prepared::new(&self.settings, self.key.as_ref(), turn)?;
-        store.refuse_variables().map_err(|error| configuration(&error))?;
+        store.refuse_variables()?;
         let existed = matches!(turn.session, SessionOp::ContinueFrom(_));
         let mut progress = Progress::new(context, turn.workspace.as_deref(), &store, session, existed);
         let called =

@@ -41,14 +41,12 @@ impl Prepared {
     /// Prepares a call for this turn.
     pub(super) fn new(settings: &ClaudeSettings, key: Option<&Secret>, turn: &Turn) -> Result<Self, AgentError> {
         refuse_what_is_unsafe(settings, turn)?;
-        let store = Store::new(settings, turn.role.as_deref(), turn.session.origin());
-        let store = store.map_err(|error| configuration(&error))?;
-        store.make().map_err(|error| configuration(&error))?;
+        let store = Store::new(settings, turn.role.as_deref(), turn.session.origin())?;
+        store.make()?;
         let session = session_for(&turn.session)?;
         let temporary = temporary_directory(turn).map_err(|error| not_written(&error))?;
         let surroundings =
-            Surroundings::new(settings, key, store.directory(), temporary.path(), turn.workspace.as_deref())
-                .map_err(|error| configuration(&error))?;
+            Surroundings::new(settings, key, store.directory(), temporary.path(), turn.workspace.as_deref())?;
         let asked = turn.schema.as_deref().map(|schema| Asked::new(schema, settings.decisions));
         let (system, servers) = (turn.system.as_deref(), mcp_servers(settings, turn));
         let given = CallDirectory::make(store.base(), |new| {
@@ -65,7 +63,7 @@ impl Prepared {
             system: system.map(|_| given.path().join(SYSTEM)),
             mcp_servers: servers.as_ref().map(|_| given.path().join(SERVERS)),
         };
-        let arguments = call.arguments().map_err(|error| configuration(&error))?;
+        let arguments = call.arguments()?;
         let program = find(&settings.program, &surroundings.environment)?;
         let (program, arguments) = surroundings.program(&program, arguments);
         let input = [surroundings.first_input(), message(&turn.prompt)].concat();
@@ -87,7 +85,7 @@ impl Prepared {
 fn refuse_what_is_unsafe(settings: &ClaudeSettings, turn: &Turn) -> Result<(), AgentErrorKind> {
     if settings.permission_mode == PermissionMode::BypassPermissions && turn.sandbox.is_none() && !turn.read_only {
         let reason = "permissions are bypassed in a sandbox alone, and the turn has none: give it one, or use another permission mode";
-        return Err(AgentErrorKind::Configuration { reason: reason.to_owned() });
+        return Err(AgentErrorKind::configuration(reason));
     }
     Ok(())
 }
@@ -108,7 +106,7 @@ fn session_for(operation: &SessionOp) -> Result<SessionId, AgentErrorKind> {
 
 fn fresh() -> Result<SessionId, AgentErrorKind> {
     let name = Uuid::new_v4().to_string();
-    SessionId::new(name).map_err(|error| AgentErrorKind::Configuration { reason: error.to_string() })
+    SessionId::new(name).map_err(|error| AgentErrorKind::configuration(error.to_string()))
 }
 
 /// Creates a directory for this call; inside the sandbox's directory for temporary files, if there is one.
@@ -152,18 +150,14 @@ fn message(prompt: &str) -> Vec<u8> {
 pub(super) fn find(program: &Path, environment: &Environment) -> Result<PathBuf, AgentErrorKind> {
     // Outside of Unix the operating system searches for a name.
     let found = environment.find(located(program)).filter(|file| cfg!(not(unix)) || file.is_file());
-    found.ok_or_else(|| AgentErrorKind::Configuration {
-        reason: format!(
+    found.ok_or_else(|| {
+        AgentErrorKind::configuration(format!(
             "there is no program {}: install Claude Code (`npm install -g @anthropic-ai/claude-code`), or set `program` to its path",
             program.display()
-        ),
+        ))
     })
 }
 
-pub(super) fn configuration(error: &impl ToString) -> AgentErrorKind {
-    AgentErrorKind::Configuration { reason: error.to_string() }
-}
-
 fn not_written(error: &io::Error) -> AgentErrorKind {
-    configuration(&format!("the program's temporary files cannot be written: {error}"))
+    AgentErrorKind::configuration(format!("the program's temporary files cannot be written: {error}"))
 }

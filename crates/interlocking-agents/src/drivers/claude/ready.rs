@@ -1,43 +1,39 @@
 //! Checks whether the program can work as it is configured, before anything runs.
 
-use std::fmt;
-use std::str::FromStr;
-
 use super::environment::{Surroundings, is_reserved, look_for_key};
 use super::prepare::find;
 use super::settings::{ClaudeSettings, PermissionMode};
 use super::store::Store;
 use crate::agent::error::{AgentError, AgentErrorKind};
-use crate::drivers::installation::version_output;
+use crate::drivers::installation::{Required, Version, require_version};
 use crate::program::{Environment, Secret};
 
 /// The oldest version that is known to support what the driver needs; the tests run with it.
-const KNOWN: Version = Version(2, 1, 330);
+const REQUIRED: Required = Required {
+    name: "Claude Code",
+    oldest: Version([2, 1, 330]),
+    find: |said| Version::parse(said.lines().next()?),
+    remedy: "update it",
+};
 
 const SETTING_SOURCES: [&str; 3] = ["user", "project", "local"];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Version(u32, u32, u32);
 
 /// Reports everything that is missing or unsupported, all problems together.
 pub(super) async fn ready(settings: &ClaudeSettings, key: Option<&Secret>) -> Result<(), AgentError> {
     let mut problems = contradictions(settings);
     if let Err(error) = look_for_key(settings.credential.as_ref(), key) {
-        problems.push(error.to_string());
+        problems.push(reason(error));
     }
     let store = Store::new(settings, None, None).and_then(|store| store.make().map(|()| store));
     match store {
-        Err(error) => problems.push(error.to_string()),
+        Err(error) => problems.push(reason(error)),
         Ok(store) => {
             let environment = Surroundings::without_key(settings, store.directory(), &std::env::temp_dir(), None);
+            let tested = REQUIRED.oldest;
             match version(settings, environment).await {
-                Err(problem) => problems.push(problem),
-                Ok(found) if found < KNOWN => problems.push(format!(
-                    "{} is version {found}, but version {KNOWN} or later is needed: update it",
-                    settings.program.display()
-                )),
-                Ok(found) if (found.0, found.1) > (KNOWN.0, KNOWN.1) => {
-                    tracing::warn!(%found, tested = %KNOWN, "Claude Code is much newer than the version that was tested");
+                Err(error) => problems.push(reason(error)),
+                Ok(found) if found.0[..2] > tested.0[..2] => {
+                    tracing::warn!(%found, %tested, "Claude Code is much newer than the version that was tested");
                 }
                 Ok(_) => {}
             }
@@ -45,7 +41,7 @@ pub(super) async fn ready(settings: &ClaudeSettings, key: Option<&Secret>) -> Re
     }
     match problems.is_empty() {
         true => Ok(()),
-        false => Err(AgentError::new(AgentErrorKind::Configuration { reason: problems.join("; ") })),
+        false => Err(AgentErrorKind::configuration(problems.join("; ")).into()),
     }
 }
 
@@ -89,48 +85,14 @@ fn reason(kind: AgentErrorKind) -> String {
     }
 }
 
-async fn version(settings: &ClaudeSettings, environment: Environment) -> Result<Version, String> {
-    let program = find(&settings.program, &environment).map_err(reason)?;
-    let (said, ended) = version_output(&program, environment).await.map_err(reason)?;
-    let first = said.lines().next().unwrap_or_default();
-    first
-        .parse()
-        .map_err(|()| format!("{} does not say its version, but {first:?} {}", program.display(), ended.stderr))
-}
-
-impl FromStr for Version {
-    type Err = ();
-
-    /// Parses `2.1.330 (Claude Code)`.
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let mut numbers = text.split_whitespace().next().ok_or(())?.splitn(3, '.').map(|part| {
-            let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
-            digits.parse().map_err(|_| ())
-        });
-        let mut next = || numbers.next().unwrap_or(Err(()));
-        Ok(Self(next()?, next()?, next()?))
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{}.{}", self.0, self.1, self.2)
-    }
+async fn version(settings: &ClaudeSettings, environment: Environment) -> Result<Version, AgentErrorKind> {
+    let program = find(&settings.program, &environment)?;
+    require_version(&program, environment, &REQUIRED).await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_read_and_compared() {
-        assert_eq!("2.1.330 (Claude Code)".parse(), Ok(KNOWN));
-        assert_eq!("3.0.0-beta.1 (Claude Code)".parse(), Ok(Version(3, 0, 0)));
-        assert!("2.1.9".parse::<Version>().unwrap() < KNOWN);
-        for bad in ["", "Claude Code", "2.1", "v2.1.330"] {
-            assert!(bad.parse::<Version>().is_err(), "{bad:?}");
-        }
-    }
 
     #[test]
     fn all_contradictions_are_found_at_once() {

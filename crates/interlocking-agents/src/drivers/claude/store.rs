@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::settings::ClaudeSettings;
+use crate::agent::error::AgentErrorKind;
 use crate::drivers::homes::Homes;
 use crate::drivers::untrusted_files::{self, Search};
 use crate::sessions::session::SessionId;
@@ -19,29 +20,8 @@ pub(super) struct Store {
     directory: PathBuf,
 }
 
-/// There is no usable directory for sessions.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum StoreError {
-    /// There is no home directory either.
-    #[error("there is no place to keep sessions: set `home`, or the variable HOME")]
-    Nowhere,
-    /// The directory cannot be created.
-    #[error("the directory for sessions {} cannot be made: {reason}", directory.display())]
-    NotMade {
-        /// The directory.
-        directory: PathBuf,
-        /// The error message of the operating system.
-        reason: String,
-    },
-    /// The program's own file cannot be used.
-    #[error("{} is refused: {reason}", file.display())]
-    Refused {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong with it, and a remedy.
-        reason: String,
-    },
-}
+/// There is no home directory either.
+const NOWHERE: &str = "there is no place to keep sessions: set `home`, or the variable HOME";
 
 /// The program's own file, and its name in earlier versions. If a file with that name exists, the program reads it
 /// instead.
@@ -57,10 +37,13 @@ impl Store {
         settings: &ClaudeSettings,
         role: Option<&str>,
         session: Option<&SessionId>,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, AgentErrorKind> {
         let base = match &settings.home {
             Some(directory) => std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()),
-            None => state_directory().ok_or(StoreError::Nowhere)?.join("interlocking").join("claude"),
+            None => {
+                let nowhere = || AgentErrorKind::configuration(NOWHERE);
+                state_directory().ok_or_else(nowhere)?.join("interlocking").join("claude")
+            }
         };
         let homes = Homes::new(base, settings.needs_home(), settings.home.is_none());
         let has = |home: &Path, session: &SessionId| has(home, session, &mut Search::new());
@@ -77,19 +60,20 @@ impl Store {
     }
 
     /// Creates the directory for this user alone, if it does not exist.
-    pub(super) fn make(&self) -> Result<(), StoreError> {
+    pub(super) fn make(&self) -> Result<(), AgentErrorKind> {
         self.homes.make(&self.directory).map_err(|error| {
-            let (directory, reason) = (self.directory.clone(), error.to_string());
-            StoreError::NotMade { directory, reason }
+            let directory = self.directory.display();
+            AgentErrorKind::configuration(format!("the directory for sessions {directory} cannot be made: {error}"))
         })
     }
 
     /// Refuses variables in the program's own files. The program sets them for itself, whichever settings files apply,
     /// so they could send the key elsewhere. An agent that may write to the directory can have put them there.
-    pub(super) fn refuse_variables(&self) -> Result<(), StoreError> {
+    pub(super) fn refuse_variables(&self) -> Result<(), AgentErrorKind> {
         OWN.into_iter().try_for_each(|name| {
             let file = self.directory.join(name);
-            refuse_variables_in(&file).map_err(|reason| StoreError::Refused { file, reason })
+            let refused = |reason| AgentErrorKind::configuration(format!("{} is refused: {reason}", file.display()));
+            refuse_variables_in(&file).map_err(refused)
         })
     }
 

@@ -8,7 +8,7 @@ use super::event::Tokens;
 use super::home::CallHome;
 use super::progress::{End, Progress};
 use super::rollout::{Mark, Rollout};
-use super::settings::{CodexSettings, configuration};
+use super::settings::CodexSettings;
 use super::{command, failure, instructions};
 use crate::agent::TurnContext;
 use crate::agent::error::{AgentError, AgentErrorKind};
@@ -198,5 +198,5 @@ impl Known {
 }
 
 pub(super) fn unusable(home: &Path, error: &io::Error) -> AgentErrorKind {
-    configuration(format!("Codex's home {} cannot be used: {error}", home.display()))
+    AgentErrorKind::configuration(format!("Codex's home {} cannot be used: {error}", home.display()))
 }

@@ -149,24 +149,26 @@ impl CodexSettings {
             None => state_directory().map(|directory| directory.join("interlocking").join("codex")),
         };
         home.ok_or_else(|| {
-            configuration("there is no place to keep Codex's sessions: set `home`, or the variable HOME")
+            AgentErrorKind::configuration(
+                "there is no place to keep Codex's sessions: set `home`, or the variable HOME",
+            )
         })
     }
 
     /// Refuses settings that the program does not support.
     pub(super) fn refused(&self) -> Result<(), AgentErrorKind> {
         if self.max_steps.is_some() {
-            return Err(configuration(
+            return Err(AgentErrorKind::configuration(
                 "Codex cannot limit the steps of a call: remove `max_steps`; `time_limit` ends one that takes too long",
             ));
         }
         if self.max_dollars.is_some() {
-            return Err(configuration(
+            return Err(AgentErrorKind::configuration(
                 "Codex does not know what a call costs: remove `max_dollars`, and set a limit with the provider",
             ));
         }
         if self.retries.is_some() && self.base_url().is_none() {
-            return Err(configuration(
+            return Err(AgentErrorKind::configuration(
                 "Codex has no setting for how often it repeats requests to OpenAI: remove `retries`, or set a `base_url`",
             ));
         }
@@ -193,7 +195,9 @@ impl CodexSettings {
         let value = |variable: &str| std::env::var(variable).ok().filter(|key| !key.is_empty()).map(Secret::new);
         let Some(variable) = &self.api_key_variable else { return Ok(KEYS.into_iter().find_map(value)) };
         value(variable).map(Some).ok_or_else(|| {
-            configuration(format!("the variable {variable} holds no API key: set it, or change `api_key_variable`"))
+            AgentErrorKind::configuration(format!(
+                "the variable {variable} holds no API key: set it, or change `api_key_variable`"
+            ))
         })
     }
 
@@ -205,10 +209,6 @@ impl CodexSettings {
     pub(super) fn limits(&self) -> CallLimits {
         CallLimits { total: self.time_limit, first_event: self.first_event_limit, idle: self.idle_limit }
     }
-}
-
-pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
-    AgentErrorKind::Configuration { reason: reason.into() }
 }
 
 #[cfg(test)]

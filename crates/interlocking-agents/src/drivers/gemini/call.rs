@@ -10,7 +10,7 @@ use super::failure;
 use super::home::{CallHome, Home};
 use super::progress::Progress;
 use super::record::Mark;
-use super::settings::{GeminiSettings, configuration};
+use super::settings::GeminiSettings;
 use crate::agent::TurnContext;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
@@ -160,7 +160,7 @@ fn prompt(turn: &Turn) -> Result<String, AgentErrorKind> {
     let heading = if turn.prompt.starts_with('/') { "# Your task\n\n" } else { "" };
     let prompt = format!("{heading}{}{demand}", turn.prompt);
     if prompt.trim().is_empty() {
-        return Err(configuration("the Gemini CLI takes no empty prompt"));
+        return Err(AgentErrorKind::configuration("the Gemini CLI takes no empty prompt"));
     }
     if prompt.len() > LONGEST_PROMPT {
         return Err(AgentErrorKind::PromptTooLong);
@@ -193,7 +193,9 @@ fn refuse_settings(directory: &Path, otherwise: &str) -> Result<(), AgentErrorKi
     };
     brought.map_or(Ok(()), |path| {
         let path = path.display();
-        Err(configuration(format!("{path} would override how the Gemini CLI is set up: remove it{otherwise}")))
+        Err(AgentErrorKind::configuration(format!(
+            "{path} would override how the Gemini CLI is set up: remove it{otherwise}"
+        )))
     })
 }
 

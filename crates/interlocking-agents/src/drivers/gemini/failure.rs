@@ -1,7 +1,6 @@
 //! Interprets the program's error messages and exit codes.
 
 use super::event::Failure;
-use super::settings::configuration;
 use crate::agent::error::AgentErrorKind;
 use crate::drivers::json_lines::{self, LeftOut};
 use crate::program::Ended;
@@ -76,7 +75,7 @@ pub(super) fn from_exit(operation: &SessionOp, ended: &Ended, left_out: Option<L
             SessionError::Unknown { session: session.clone() }.into()
         }
         (Some(exit::AUTHENTICATION | exit::INPUT | exit::CONFIGURATION), _) => {
-            configuration(format!("the Gemini CLI refuses to start: {reason}"))
+            AgentErrorKind::configuration(format!("the Gemini CLI refuses to start: {reason}"))
         }
         (Some(exit::TURN_LIMIT), _) => AgentErrorKind::StepLimit,
         (exit, _) => AgentErrorKind::Crashed { exit, reason },

@@ -12,7 +12,7 @@ use interlocking_sandbox::Sandbox;
 use serde_json::{Map, Value, json};
 
 use super::record::messages_in;
-use super::settings::{GeminiSettings, configuration};
+use super::settings::GeminiSettings;
 use crate::agent::error::AgentErrorKind;
 use crate::drivers::call_directory::CallDirectory;
 use crate::drivers::untrusted_files::{self, Search};
@@ -54,7 +54,10 @@ impl Home {
         let homes = settings.homes()?;
         let path = homes.of_session(role, session, has);
         let unusable = |error: io::Error| {
-            configuration(format!("Gemini's home {} cannot be used: {error}; set `home`", path.display()))
+            AgentErrorKind::configuration(format!(
+                "Gemini's home {} cannot be used: {error}; set `home`",
+                path.display()
+            ))
         };
         homes.make(&path).map_err(unusable)?;
         // The path must be absolute, because the program runs in another directory.
@@ -100,7 +103,9 @@ impl Home {
             let memory = system.map(|system| own.write(memory_name(settings), system)).transpose()?;
             Ok([settings_file].into_iter().chain(memory).collect())
         });
-        let unusable = |error| configuration(format!("no home can be made beside {}: {error}", self.base.display()));
+        let unusable = |error| {
+            AgentErrorKind::configuration(format!("no home can be made beside {}: {error}", self.base.display()))
+        };
         directory.map(|directory| CallHome { directory }).map_err(unusable)
     }
 

@@ -86,13 +86,6 @@ impl Gemini {
         Self { key: Some(key), ..self }
     }
 
-    /// The same with another registry of sessions. By default the registry is in the
-    /// [home](field@GeminiSettings::home), so all processes with the same home share it.
-    #[must_use]
-    pub fn with_sessions(self, sessions: Sessions) -> Self {
-        Self { sessions, ..self }
-    }
-
     /// Extends a sandbox so that the program can work in it: the program and its `node` may be executed, and the sessions
     /// in the [home](field@GeminiSettings::home) of this role may be read and written. The home is created if it is
     /// missing. Each call adds its own directory.

@@ -147,7 +147,9 @@ impl GeminiSettings {
     fn home(&self) -> Result<PathBuf, AgentErrorKind> {
         let usual = || state_directory().map(|directory| directory.join("interlocking").join("gemini"));
         let home = self.home.clone().or_else(usual);
-        home.ok_or_else(|| configuration("there is no home directory to keep Gemini's sessions in: set `home`"))
+        home.ok_or_else(|| {
+            AgentErrorKind::configuration("there is no home directory to keep Gemini's sessions in: set `home`")
+        })
     }
 
     /// The address that requests go to; none for Google's own address.
@@ -166,7 +168,7 @@ impl GeminiSettings {
     pub(super) fn key(&self) -> Result<Secret, AgentErrorKind> {
         let variable = &self.api_key_variable;
         Secret::from_variable(variable).ok_or_else(|| {
-            configuration(format!(
+            AgentErrorKind::configuration(format!(
                 "the environment variable {variable} holds no API key: set it, or change `api_key_variable`"
             ))
         })
@@ -175,19 +177,21 @@ impl GeminiSettings {
     /// Refuses settings that the program does not support.
     pub(super) fn refused(&self) -> Result<(), AgentErrorKind> {
         if self.max_dollars.is_some() {
-            return Err(configuration(
+            return Err(AgentErrorKind::configuration(
                 "the Gemini CLI does not know what a turn costs, so it cannot limit that: remove `max_dollars`, and set a budget \
                  with the provider",
             ));
         }
         if self.retries > 9 {
-            return Err(configuration("the Gemini CLI repeats a request at most 9 times: lower `retries`"));
+            return Err(AgentErrorKind::configuration(
+                "the Gemini CLI repeats a request at most 9 times: lower `retries`",
+            ));
         }
         if self.max_steps == Some(0) {
-            return Err(configuration("a turn of no steps asks nothing: raise `max_steps`"));
+            return Err(AgentErrorKind::configuration("a turn of no steps asks nothing: raise `max_steps`"));
         }
         if cfg!(not(unix)) {
-            return Err(configuration("the Gemini CLI is driven on Unix systems alone"));
+            return Err(AgentErrorKind::configuration("the Gemini CLI is driven on Unix systems alone"));
         }
         Ok(())
     }
@@ -206,10 +210,6 @@ impl GeminiPermissions {
             Self::Everything => "yolo",
         }
     }
-}
-
-pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
-    AgentErrorKind::Configuration { reason: reason.into() }
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use reqwest::redirect::Policy;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-use super::failure::configuration;
 use super::relay::Relay;
 use super::settings::HttpSettings;
 use crate::agent::error::AgentErrorKind;
@@ -30,7 +29,7 @@ pub(super) struct Connection {
 pub(super) fn key_of(settings: &HttpSettings) -> Result<Secret, AgentErrorKind> {
     let Some(name) = settings.key_variable() else { return Ok(Secret::new(NO_KEY)) };
     Secret::from_variable(name).ok_or_else(|| {
-        configuration(format!(
+        AgentErrorKind::configuration(format!(
             "there is no key for {}: set the environment variable {name}, or name another one in `api_key_variable`",
             settings.provider
         ))
@@ -92,7 +91,7 @@ fn client_builder(url: &Url) -> Result<reqwest::ClientBuilder, AgentErrorKind> {
 }
 
 fn no_client(error: impl std::fmt::Display) -> AgentErrorKind {
-    configuration(format!("no HTTP client can be made: {error}"))
+    AgentErrorKind::configuration(format!("no HTTP client can be made: {error}"))
 }
 
 /// The base URL with a slash at its end, because paths are appended to it.
@@ -100,14 +99,17 @@ pub(super) fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
     let text = settings.address();
     let refused = |reason: &str| {
         let shown = without_secrets(text);
-        configuration(format!("`base_url` {shown:?} {reason}: write it like `{}`", settings.provider.base_url()))
+        AgentErrorKind::configuration(format!(
+            "`base_url` {shown:?} {reason}: write it like `{}`",
+            settings.provider.base_url()
+        ))
     };
     let mut url = Url::parse(text).map_err(|error| refused(&format!("is no URL ({error})")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(refused("is no address of HTTP"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(configuration(
+        return Err(AgentErrorKind::configuration(
             "`base_url` has a user or a password in it: keys are named by `api_key_variable`".to_owned(),
         ));
     }
@@ -123,7 +125,7 @@ pub(super) fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
 /// Rustls with ring, and the system's root certificates. Plain HTTP needs no certificates, so none are loaded for it.
 pub(super) fn tls(url: &Url) -> Result<ClientConfig, AgentErrorKind> {
     let failed = |error: rustls::Error| {
-        configuration(format!(
+        AgentErrorKind::configuration(format!(
             "the certificates that this system trusts cannot be used: {error}; install ca-certificates"
         ))
     };

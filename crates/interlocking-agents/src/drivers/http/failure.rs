@@ -14,11 +14,6 @@ use crate::program::Redactor;
 /// How much is shown of a body that is not in the provider's error format, in characters.
 const SHOWN: usize = 300;
 
-/// The settings, or the files on disk, prevent the call.
-pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
-    AgentErrorKind::Configuration { reason: reason.into() }
-}
-
 /// A failed call.
 #[derive(Debug)]
 pub(super) struct Failure {
@@ -80,7 +75,7 @@ pub(super) fn failure(error: &Error, redactor: &Redactor) -> Failure {
         Error::SerdeJson(error) => malformed(&error.to_string()),
         Error::InvalidJsonResponseElement { info } => malformed(info),
         Error::ChatResponseGeneration { cause, .. } => malformed(&first_line(cause)),
-        other => Failure::refused(configuration(first_line(&other.to_string()))),
+        other => Failure::refused(AgentErrorKind::configuration(first_line(&other.to_string()))),
     }
 }
 
@@ -93,7 +88,7 @@ pub(super) fn transport(error: &reqwest::Error) -> Failure {
     }
     let broken = AgentErrorKind::Connection { reason: innermost.to_string() };
     if error.is_builder() {
-        Failure::refused(configuration(format!("no request can be made: {innermost}")))
+        Failure::refused(AgentErrorKind::configuration(format!("no request can be made: {innermost}")))
     } else if error.is_connect() {
         Failure::refused(broken)
     } else {
@@ -113,7 +108,7 @@ fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap, redactor: &R
         429 if error.kind == "insufficient_quota" || error.code == "insufficient_quota" => refused(),
         429 => AgentErrorKind::RateLimited { retry_after: retry_after(headers).or(error.retry_delay) },
         500.. => AgentErrorKind::Overloaded,
-        300..400 => configuration(format!(
+        300..400 => AgentErrorKind::configuration(format!(
             "the provider answers with a redirect ({}), which is not followed: set `base_url` to where the API is",
             status.as_u16()
         )),

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::failure::configuration;
 use crate::agent::error::AgentErrorKind;
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp, Slug};
@@ -110,13 +109,14 @@ impl Histories {
         };
         match serde_json::from_str::<Contents<Vec<Exchange>>>(&text) {
             Ok(Contents { version: VERSION, exchanges }) => Ok(exchanges),
-            Ok(Contents { version, .. }) => Err(configuration(format!(
+            Ok(Contents { version, .. }) => Err(AgentErrorKind::configuration(format!(
                 "the session file {} is of version {version}, not {VERSION}; start a fresh session",
                 file.display()
             ))),
-            Err(error) => {
-                Err(configuration(format!("{} is no session file: {error}; start a fresh session", file.display())))
-            }
+            Err(error) => Err(AgentErrorKind::configuration(format!(
+                "{} is no session file: {error}; start a fresh session",
+                file.display()
+            ))),
         }
     }
 
@@ -152,9 +152,10 @@ fn file_of(directory: &Path, session: &SessionId) -> PathBuf {
 
 /// A session id that no other process chooses.
 fn named(slug: &Slug) -> Result<SessionId, AgentErrorKind> {
-    SessionId::new(format!("{slug}-{}", Uuid::new_v4().simple())).map_err(|error| configuration(error.to_string()))
+    SessionId::new(format!("{slug}-{}", Uuid::new_v4().simple()))
+        .map_err(|error| AgentErrorKind::configuration(error.to_string()))
 }
 
 fn unusable(path: &Path, error: &io::Error) -> AgentErrorKind {
-    configuration(format!("the sessions at {} cannot be kept: {error}", path.display()))
+    AgentErrorKind::configuration(format!("the sessions at {} cannot be kept: {error}", path.display()))
 }

@@ -80,11 +80,6 @@ impl HttpModel {
         Self { key: Some(key), ..self }
     }
 
-    /// The settings of this agent.
-    pub fn settings(&self) -> &HttpSettings {
-        &self.settings
-    }
-
     fn key(&self) -> Result<Secret, AgentErrorKind> {
         self.key.clone().map_or_else(|| client::key_of(&self.settings), Ok)
     }
@@ -101,7 +96,7 @@ impl HttpModel {
             // If two calls arrive here at once, one of the two connections is dropped.
             let _ = self.connection.set(Connection::new(&self.settings)?);
         }
-        self.connection.get().ok_or_else(|| failure::configuration("there is no HTTP client"))
+        self.connection.get().ok_or_else(|| AgentErrorKind::configuration("there is no HTTP client"))
     }
 }
 

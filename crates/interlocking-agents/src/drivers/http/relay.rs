@@ -31,7 +31,6 @@ use tokio::net::{TcpListener, TcpStream};
 use uuid::Uuid;
 
 use super::bounds::{Events, beginning_of_error};
-use super::failure::configuration;
 use super::failure::{self, Failure};
 use crate::agent::error::AgentErrorKind;
 use crate::program::Redactor;
@@ -73,7 +72,9 @@ impl<'call> Relay<'call> {
         redactor: Redactor,
     ) -> Result<Self, AgentErrorKind> {
         let failed = |error: &dyn std::error::Error| {
-            configuration(format!("nothing can listen on 127.0.0.1, which calls over HTTP need: {error}"))
+            AgentErrorKind::configuration(format!(
+                "nothing can listen on 127.0.0.1, which calls over HTTP need: {error}"
+            ))
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| failed(&error))?;
         let address = listener.local_addr().map_err(|error| failed(&error))?;

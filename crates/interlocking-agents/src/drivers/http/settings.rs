@@ -7,7 +7,6 @@ use std::time::Duration;
 use genai::adapter::AdapterKind;
 use serde::Deserialize;
 
-use super::failure::configuration;
 use crate::agent::error::AgentErrorKind;
 use crate::scripted::optional;
 
@@ -153,14 +152,14 @@ impl HttpSettings {
     /// Refuses settings that no provider supports.
     pub(super) fn check(&self) -> Result<(), AgentErrorKind> {
         if self.model.trim().is_empty() {
-            return Err(configuration("`model` is empty: name a model of the provider's"));
+            return Err(AgentErrorKind::configuration("`model` is empty: name a model of the provider's"));
         }
         if self.max_tokens == Some(0) {
-            return Err(configuration("`max_tokens` = 0 leaves no room for an answer"));
+            return Err(AgentErrorKind::configuration("`max_tokens` = 0 leaves no room for an answer"));
         }
         let limits = [self.time_limit, self.first_event_limit, self.idle_limit];
         if limits.contains(&Some(Duration::ZERO)) {
-            return Err(configuration(
+            return Err(AgentErrorKind::configuration(
                 "a limit of 0 leaves no time for an answer: leave `time_limit` out, or set a longer one",
             ));
         }
@@ -168,7 +167,9 @@ impl HttpSettings {
             let bad =
                 [input, output, cached_input.unwrap_or(0.0)].into_iter().find(|price| !(0.0..=1e6).contains(price));
             if let Some(bad) = bad {
-                return Err(configuration(format!("`prices` has {bad} in it: write dollars for a million tokens")));
+                return Err(AgentErrorKind::configuration(format!(
+                    "`prices` has {bad} in it: write dollars for a million tokens"
+                )));
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use self::draft::convert;
 use super::settings::Decisions;
 use crate::conversation::decision::{Decision, DecisionTool};
-use crate::schema::Schema;
+use crate::schema::{Schema, for_each_reference};
 
 /// The field that holds an answer which is not an object.
 const WRAPPED: &str = "value";
@@ -170,19 +170,4 @@ fn fields(tools: &[DecisionTool]) -> Value {
 
 fn object_of(properties: Value) -> Value {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
-}
-
-fn for_each_reference(schema: &mut Value, visit: &mut impl FnMut(&mut String)) {
-    match schema {
-        Value::Array(items) => items.iter_mut().for_each(|item| for_each_reference(item, visit)),
-        Value::Object(fields) => {
-            for (keyword, value) in fields {
-                match value {
-                    Value::String(reference) if keyword == "$ref" => visit(reference),
-                    other => for_each_reference(other, visit),
-                }
-            }
-        }
-        _ => {}
-    }
 }
