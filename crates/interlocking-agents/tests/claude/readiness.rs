@@ -39,7 +39,7 @@ async fn what_is_no_claude_or_an_old_one_is_refused() {
     let reason = problem(&bench.agent_with(ClaudeSettings { program: old, ..bench.settings() })).await;
     assert!(reason.contains("1.0.20") && reason.contains("2.1.330"), "{reason}");
     let reason = problem(&bench.agent_with(ClaudeSettings { program: "/bin/true".into(), ..bench.settings() })).await;
-    assert!(reason.contains("does not say its version"), "{reason}");
+    assert!(reason.contains("says no version of Claude Code"), "{reason}");
 }
 
 /// The program itself would refuse this, but late, or only for root.

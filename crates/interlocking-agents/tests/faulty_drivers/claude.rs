@@ -53,8 +53,8 @@ async fn every_broken_program_ends_in_an_answer_or_a_typed_error() {
     expect![[r#"
         all is well: {"word":"yes"}, 1 call
         the last line has no end: {"word":"yes"}, 1 call
-        the answer breaks off: crashed (the agent ended without an answer (exit code 1): it gave no reason), a session
-        the answer breaks off, and all is said to be well: crashed (the agent ended without an answer (exit code 0): it gave no reason), a session
+        the answer breaks off: crashed (the agent ended without an answer (exit code 1): of its output a line of 78 bytes was left out: it i), a session
+        the answer breaks off, and all is said to be well: crashed (the agent ended without an answer (exit code 0): of its output a line of 78 bytes was left out: it i), a session
         a line is no UTF-8: {"word":"yes"}, 1 call
         a line is no JSON: {"word":"yes"}, 1 call
         a line is JSON of other kinds: {"word":"yes"}, 1 call
@@ -83,7 +83,7 @@ async fn a_program_that_does_not_tell_its_version_is_refused() {
         FaultyProgram::new().bytes(b"\xff\xfe 2.1\n").exit(3).write_to(directory.path().join("program")).unwrap();
     let refused = agent(&program, Limits::default()).ready().await.unwrap_err().to_string();
     let refused = refused.replace(&directory.path().display().to_string(), "…");
-    expect![[r#"the agent is not set up: …/program does not say its version, but "�� 2.1" "#]].assert_eq(&refused);
+    expect![[r#"the agent is not set up: …/program --version says no version of Claude Code but "�� 2.1" (): install @anthropic-ai/claude-code from npm, or set `program`"#]].assert_eq(&refused);
 }
 
 #[tokio::test]

@@ -50,8 +50,8 @@ async fn every_broken_program_ends_in_an_answer_or_a_typed_error() {
     expect![[r#"
         all is well: {"word":"yes"}, 1 call
         the last line has no end: {"word":"yes"}, 1 call
-        the answer breaks off: crashed (the agent ended without an answer (exit code 1): ), a session
-        the answer breaks off, and all is said to be well: crashed (the agent ended without an answer (exit code 0): ), a session
+        the answer breaks off: crashed (the agent ended without an answer (exit code 1): of its output a line of 82 bytes was left out: it i), a session
+        the answer breaks off, and all is said to be well: crashed (the agent ended without an answer (exit code 0): of its output a line of 82 bytes was left out: it i), a session
         a line is no UTF-8: {"word":"yes"}, 1 call
         a line is no JSON: {"word":"yes"}, 1 call
         a line is JSON of other kinds: {"word":"yes"}, 1 call

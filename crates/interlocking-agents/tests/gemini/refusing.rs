@@ -67,7 +67,7 @@ async fn an_old_program_is_refused() {
     let program = FaultyProgram::new().answering_version("0.60.9").write_to(home.path().join("program")).unwrap();
     let reason = refusal(GeminiSettings { program, ..settings(home.path()) }).await;
     assert!(
-        reason.contains("is Gemini CLI 0.60.9, which is older than 0.61.0: install @google/gemini-cli"),
+        reason.contains("is the Gemini CLI 0.60.9, which is older than 0.61.0: install @google/gemini-cli"),
         "{reason}"
     );
 }

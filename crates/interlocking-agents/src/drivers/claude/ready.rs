@@ -13,7 +13,7 @@ const REQUIRED: Required = Required {
     name: "Claude Code",
     oldest: Version([2, 1, 330]),
     find: |said| Version::parse(said.lines().next()?),
-    remedy: "update it",
+    remedy: "install @anthropic-ai/claude-code from npm, or set `program`",
 };
 
 const SETTING_SOURCES: [&str; 3] = ["user", "project", "local"];
