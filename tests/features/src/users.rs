@@ -8,6 +8,7 @@
 use crate::cargo::UNIFIED_USER;
 use crate::plan::Set;
 use cargo_interlocking::{InvalidName, Shape, Source};
+use clap::ValueEnum as _;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -57,8 +58,9 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>, sets: &[Set]) -> R
 
     let mut projects = BTreeSet::new();
     let checkout = Source::Checkout(root.to_owned());
-    for shape in Shape::ALL {
-        let name = format!("new-{}", shape.name());
+    for &shape in Shape::value_variants() {
+        let value = shape.to_possible_value().ok_or("a shape has no name")?;
+        let name = format!("new-{}", value.get_name());
         let parsed = name.parse().map_err(|error: InvalidName| error.to_string())?;
         cargo_interlocking::write(place.path(), &parsed, shape, &checkout).map_err(|error| error.to_string())?;
         projects.insert(name);
