@@ -77,4 +77,4 @@ pub use outcome::{BuildOutcome, Forgery, TestOutcome, TestRun, TestVerdict};
 pub use patterns::{FailedRound, build_failure, is_converging, merge_patterns, patterns_of, signature, stuck_patterns};
 pub use recorder::{RecordedCall, Recorder};
 pub use runner::{Checkout, Runner};
-pub use toolchain::{Harness, NamedCommand, Toolchain, ToolchainError};
+pub use toolchain::{Harness, NamedCommand, Toolchain, ToolchainError, ToolchainMistake};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use interlocking_rust_source::SourceRules;
+use interlocking_rust_source::{SourceRules, is_identifier};
 use serde::{Deserialize, Serialize};
 
-use super::cargo_test::{CargoTest, NotCargoTest};
+use super::cargo_test::CargoTest;
 use super::command::CommandLine;
 
 /// The longest time limit, in seconds: a year. A longer one could overflow a clock.
@@ -80,20 +80,22 @@ pub struct NamedCommand {
     pub timeout_seconds: u64,
 }
 
-/// A command of a toolchain cannot be run.
+/// A toolchain cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ToolchainError {
-    /// The command does not fit its harness.
-    #[error(transparent)]
-    NotCargoTest(#[from] NotCargoTest),
-    /// A command called `build` is among [`commands`](Toolchain::commands).
-    #[error("`commands.build` is never run: write it as `buildCommand`, with its limit as `buildTimeoutSeconds`")]
-    BuildNamed,
-    /// A command called `test` is among [`commands`](Toolchain::commands).
-    #[error(
-        "`commands.test` is never run: write it as `testCommand`, with its limit as `testTimeoutSeconds` and its harness as `harness`"
-    )]
-    TestNamed,
+#[error("{}", mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+pub struct ToolchainError {
+    /// All its mistakes.
+    pub mistakes: Vec<ToolchainMistake>,
+}
+
+/// A value of a toolchain that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{field}`: {message}")]
+pub struct ToolchainMistake {
+    /// The value's field, such as `testCommand`, or `commands.lint.timeoutSeconds`.
+    pub field: String,
+    /// What is wrong, and what to write.
+    pub message: String,
 }
 
 impl NamedCommand {
@@ -157,26 +159,62 @@ impl Default for Toolchain {
     }
 }
 
+const NEVER_BUILT: &str = "it is never run; write it as `buildCommand`, with its limit as `buildTimeoutSeconds`";
+
+const NEVER_TESTED: &str = "it is never run; write it as `testCommand`, with its limit as `testTimeoutSeconds` and its harness as \
+    `harness`";
+
+fn check_command(field: &str, command: &CommandLine, harness: &Harness, add: &mut impl FnMut(&str, String)) {
+    if *harness == Harness::Libtest
+        && let Err(error) = CargoTest::of(command)
+    {
+        add(field, error.to_string());
+    }
+}
+
+fn check_limit(field: &str, seconds: u64, add: &mut impl FnMut(&str, String)) {
+    if seconds == 0 {
+        add(field, "nothing finishes in no time; use at least 1".to_owned());
+    }
+}
+
 impl Toolchain {
-    /// Checks that each command is one that can be run, and that its harness can be used with it. The test command comes first.
+    /// Checks that each command is one that can be run, with a harness that can be used with it and in some time, and that paths,
+    /// markers and prefixes are such.
     ///
     /// # Errors
     ///
-    /// [`ToolchainError`] for the first command that is not.
+    /// [`ToolchainError`] with every mistake.
     pub fn check(&self) -> Result<(), ToolchainError> {
-        let others = self.commands.values().map(|named| (&named.harness, &named.command));
-        for (harness, command) in [(&self.harness, &self.test_command)].into_iter().chain(others) {
-            if *harness == Harness::Libtest {
-                CargoTest::of(command)?;
+        let mut mistakes = Vec::new();
+        let mut add = |field: &str, message: String| {
+            mistakes.push(ToolchainMistake { field: field.to_owned(), message });
+        };
+        check_command("testCommand", &self.test_command, &self.harness, &mut add);
+        check_limit("buildTimeoutSeconds", self.build_timeout_seconds, &mut add);
+        check_limit("testTimeoutSeconds", self.test_timeout_seconds, &mut add);
+        check_limit("oneTestTimeoutSeconds", self.one_test_timeout_seconds, &mut add);
+        for (name, named) in &self.commands {
+            match name.as_str() {
+                "build" => add("commands.build", NEVER_BUILT.to_owned()),
+                "test" => add("commands.test", NEVER_TESTED.to_owned()),
+                _ => {
+                    check_command(&format!("commands.{name}.command"), &named.command, &named.harness, &mut add);
+                    check_limit(&format!("commands.{name}.timeoutSeconds"), named.timeout_seconds, &mut add);
+                }
             }
         }
-        if self.commands.contains_key("build") {
-            return Err(ToolchainError::BuildNamed);
+        if self.readable_paths.iter().any(|path| !path.is_absolute()) {
+            add("readablePaths", "not absolute; write each from the root, such as `/opt/tools`".to_owned());
         }
-        if self.commands.contains_key("test") {
-            return Err(ToolchainError::TestNamed);
+        if let Err(error) = self.source.markers() {
+            add("source.stubMarkers", error.to_string());
         }
-        Ok(())
+        if !is_identifier(&self.source.property_prefix) {
+            let message = "not the beginning of a function's name; use one such as `prop_`";
+            add("source.propertyPrefix", message.to_owned());
+        }
+        if mistakes.is_empty() { Ok(()) } else { Err(ToolchainError { mistakes }) }
     }
 
     /// Every configured command: the build command, the test command, and [`commands`](Self::commands).

@@ -1,8 +1,9 @@
 //! Commands by name, each with its harness, and what a recorder notes of them.
 
+use interlocking_rust_source::SourceRules;
 use interlocking_toolchain::{
     Checkout, CommandLine, Ending, FailureType, Finished, Harness, KnownTests, NamedCommand, Recorder, RunError,
-    Runner, TestRun, TestVerdict, Toolchain, ToolchainError,
+    Runner, TestRun, TestVerdict, Toolchain,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -127,11 +128,45 @@ fn a_command_under_a_name_that_is_taken_is_refused_with_what_to_write() {
         ("test", "write it as `testCommand`, with its limit as `testTimeoutSeconds` and its harness as `harness`"),
     ] {
         let error = with(name, &["make"], Harness::ExitCode).unwrap_err();
-        assert_eq!(error.to_string(), format!("`commands.{name}` is never run: {instead}"));
+        assert_eq!(error.to_string(), format!("`commands.{name}`: it is never run; {instead}"));
     }
     with("contract", &["make"], Harness::ExitCode).unwrap();
     let error = with("contract", &["make"], Harness::Libtest).unwrap_err();
-    assert!(matches!(&error, ToolchainError::NotCargoTest(_)), "{error}");
+    assert!(error.to_string().starts_with("`commands.contract.command`: `make` is not a `cargo test`"), "{error}");
+}
+
+/// Every mistake is told at once, with its field.
+#[test]
+fn every_value_that_cannot_be_used_is_told() {
+    let never = NamedCommand { timeout_seconds: 0, ..NamedCommand::new(CommandLine::new("make", &[])) };
+    let toolchain = Toolchain {
+        test_command: CommandLine::new("npm", &["test"]),
+        build_timeout_seconds: 0,
+        test_timeout_seconds: 0,
+        one_test_timeout_seconds: 0,
+        commands: [("never".to_owned(), never)].into(),
+        readable_paths: vec!["tools".into()],
+        source: SourceRules {
+            stub_markers: vec!["todo!(".to_owned()],
+            property_prefix: "law-".to_owned(),
+            ..SourceRules::default()
+        },
+        ..Toolchain::default()
+    };
+    let mistakes = toolchain.check().unwrap_err().mistakes;
+    let fields: Vec<_> = mistakes.iter().map(|mistake| mistake.field.as_str()).collect();
+    let expected = [
+        "testCommand",
+        "buildTimeoutSeconds",
+        "testTimeoutSeconds",
+        "oneTestTimeoutSeconds",
+        "commands.never.timeoutSeconds",
+        "readablePaths",
+        "source.stubMarkers",
+        "source.propertyPrefix",
+    ];
+    assert_eq!(fields, expected);
+    assert_eq!(mistakes[2].to_string(), "`testTimeoutSeconds`: nothing finishes in no time; use at least 1");
 }
 
 #[test]

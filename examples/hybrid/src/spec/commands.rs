@@ -35,16 +35,11 @@ fn read_command(table: &Field<'_>, problems: &mut Problems) -> Option<NamedComma
     let default = NamedCommand::new(CommandLine::new("true", &[]));
     let harness = fields.optional("harness", default.harness, problems);
     let timeout_seconds = fields.optional("timeoutSeconds", default.timeout_seconds, problems);
-    if timeout_seconds == Some(0) {
-        fields.refuse("timeoutSeconds", "nothing finishes in no time; use at least 1", problems);
-    }
     let named = command.zip(harness).zip(timeout_seconds);
     let named = named.map(|((command, harness), timeout_seconds)| NamedCommand { command, harness, timeout_seconds });
-    if let Some(named) = &named
-        && let Err(error) =
-            (Toolchain { commands: [(String::new(), named.clone())].into(), ..Toolchain::default() }).check()
-    {
-        fields.refuse("command", error.to_string(), problems);
+    if let Some(named) = &named {
+        let alone = [("alone".to_owned(), named.clone())].into();
+        super::refuse_mistakes(&Toolchain { commands: alone, ..Toolchain::default() }, &fields, problems);
     }
     fields.finish(problems);
     named

@@ -16,8 +16,9 @@ use spelling::spellings;
 use crate::language::RUST_ANALYZER;
 use crate::types::{CratePath, StackSpec, StrictnessConfig, is_identifier};
 use interlocking::document::{Document, Field, Fields, Limits, Problems, Source, Value};
-use interlocking::rust_source::{SourceRules, StubMarkers, defines_the_build};
-use interlocking::toolchain::Toolchain;
+use interlocking::rust_source::{StubMarkers, defines_the_build};
+use interlocking::toolchain::{Harness, Toolchain};
+use serde::de::DeserializeOwned;
 
 /// The contents of a specification file: the task, and how the project is built and tested.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,59 +190,51 @@ fn read_strictness(mut fields: Fields<'_>, problems: &mut Problems) -> Option<St
 }
 
 fn read_toolchain(mut fields: Fields<'_>, problems: &mut Problems) -> Option<(Toolchain, PathBuf)> {
-    let default = Toolchain::default();
-    let build_command = fields.optional("buildCommand", default.build_command, problems);
-    let test_command = fields.optional("testCommand", default.test_command, problems);
-    let build_timeout_seconds = fields.optional("buildTimeoutSeconds", default.build_timeout_seconds, problems);
-    let test_timeout_seconds = fields.optional("testTimeoutSeconds", default.test_timeout_seconds, problems);
-    let one_test_timeout_seconds = fields.optional("oneTestTimeoutSeconds", default.one_test_timeout_seconds, problems);
-    for (name, seconds) in [
-        ("buildTimeoutSeconds", build_timeout_seconds),
-        ("testTimeoutSeconds", test_timeout_seconds),
-        ("oneTestTimeoutSeconds", one_test_timeout_seconds),
-    ] {
-        if seconds == Some(0) {
-            fields.refuse(name, "nothing finishes in no time; use at least 1", problems);
-        }
+    let (mut toolchain, mut language_server) = (Toolchain::default(), PathBuf::from(RUST_ANALYZER));
+    let harness = read_into(&mut toolchain.harness, "harness", &mut fields, problems);
+    let read = [
+        harness,
+        read_into(&mut toolchain.build_command, "buildCommand", &mut fields, problems),
+        read_into(&mut toolchain.test_command, "testCommand", &mut fields, problems),
+        read_into(&mut toolchain.build_timeout_seconds, "buildTimeoutSeconds", &mut fields, problems),
+        read_into(&mut toolchain.test_timeout_seconds, "testTimeoutSeconds", &mut fields, problems),
+        read_into(&mut toolchain.one_test_timeout_seconds, "oneTestTimeoutSeconds", &mut fields, problems),
+        read_into(&mut toolchain.source.stub_markers, "stubMarkers", &mut fields, problems),
+        read_into(&mut toolchain.source.property_prefix, "propertyPrefix", &mut fields, problems),
+        read_into(&mut toolchain.source.allow, "allow", &mut fields, problems),
+        read_into(&mut toolchain.pass_environment, "passEnvironment", &mut fields, problems),
+        read_into(&mut toolchain.readable_paths, "readablePaths", &mut fields, problems),
+        read_into(&mut toolchain.allow_network, "allowNetwork", &mut fields, problems),
+        read_into(&mut language_server, "languageServer", &mut fields, problems),
+    ];
+    if harness.is_none() {
+        // Which test command fits is not known.
+        toolchain.harness = Harness::ExitCode;
     }
-    let harness = fields.optional("harness", default.harness, problems);
-    let stub_markers = fields.optional("stubMarkers", default.source.stub_markers, problems);
-    if let Some(markers) = &stub_markers
-        && let Err(error) = StubMarkers::parse(markers.iter().map(String::as_str))
-    {
-        fields.refuse("stubMarkers", error.to_string(), problems);
-    }
-    let property_prefix = fields.optional("propertyPrefix", default.source.property_prefix, problems);
-    if property_prefix.as_ref().is_some_and(|prefix| !is_identifier(prefix)) {
-        fields.refuse("propertyPrefix", "not the beginning of a function's name; use one such as `prop_`", problems);
-    }
-    let pass_environment = fields.optional("passEnvironment", default.pass_environment, problems);
-    let readable_paths = fields.optional("readablePaths", default.readable_paths, problems);
-    if readable_paths.as_ref().is_some_and(|paths| paths.iter().any(|path| !path.is_absolute())) {
-        fields.refuse("readablePaths", "not absolute; write each from the root, such as `/opt/tools`", problems);
-    }
-    let allow_network = fields.optional("allowNetwork", default.allow_network, problems);
-    let allow = fields.optional("allow", default.source.allow, problems);
-    if let (Some(test_command), Some(harness)) = (&test_command, harness.clone())
-        && let Err(error) = (Toolchain { test_command: test_command.clone(), harness, ..Toolchain::default() }).check()
-    {
-        fields.refuse("testCommand", error.to_string(), problems);
-    }
+    refuse_mistakes(&toolchain, &fields, problems);
     let commands = commands::read_commands(&mut fields, problems);
-    let language_server = fields.optional("languageServer", PathBuf::from(RUST_ANALYZER), problems);
     fields.finish(problems);
-    let toolchain = Toolchain {
-        build_command: build_command?,
-        test_command: test_command?,
-        build_timeout_seconds: build_timeout_seconds?,
-        test_timeout_seconds: test_timeout_seconds?,
-        harness: harness?,
-        pass_environment: pass_environment?,
-        one_test_timeout_seconds: one_test_timeout_seconds?,
-        readable_paths: readable_paths?,
-        allow_network: allow_network?,
-        commands: commands?,
-        source: SourceRules { stub_markers: stub_markers?, property_prefix: property_prefix?, allow: allow? },
-    };
-    Some((toolchain, language_server?))
+    read.into_iter().collect::<Option<()>>()?;
+    Some((Toolchain { commands: commands?, ..toolchain }, language_server))
+}
+
+/// Reads a field, if it is there; `None` if it is wrong.
+fn read_into<T: DeserializeOwned>(
+    value: &mut T,
+    name: &'static str,
+    fields: &mut Fields<'_>,
+    problems: &mut Problems,
+) -> Option<()> {
+    if let Some(field) = fields.take(name) {
+        *value = field.read(problems)?;
+    }
+    Some(())
+}
+
+/// Refuses the values of a toolchain that cannot be used, each at its field.
+fn refuse_mistakes(toolchain: &Toolchain, fields: &Fields<'_>, problems: &mut Problems) {
+    for mistake in toolchain.check().err().into_iter().flat_map(|error| error.mistakes) {
+        let name = mistake.field.rsplit('.').next().unwrap_or_default();
+        fields.refuse(name, mistake.message, problems);
+    }
 }
