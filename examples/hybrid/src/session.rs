@@ -11,12 +11,11 @@ use hybrid::spec::Task;
 use hybrid::stage::lay_out;
 use hybrid::types::{HybridResult, StackSpec};
 use interlocking::agents::Script;
-use interlocking::agents::backends::BuildAccess;
 use interlocking::cli::repository::{Account, Conclusion, RepositoryRun, has_ended};
 use interlocking::cli::{CommandError, Ending, Exit, Prepared, RunSession, Start, Style};
 use interlocking::prelude::*;
 use interlocking::runtime::roles::Roles;
-use interlocking::toolchain::{Toolchain, Unconfined};
+use interlocking::toolchain::Toolchain;
 use interlocking::worktree::{BranchName, Repository};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -78,7 +77,7 @@ pub(crate) async fn begin(
         lay_out_demonstration(&run).await?;
     }
     let spec = task.spec.clone();
-    Ok((spec, prepare(run, task, roles, None)?))
+    Ok((spec, prepare(run, task, roles, None).await?))
 }
 
 /// Sets up a run that another process began, or that is a fork.
@@ -106,7 +105,7 @@ pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Hy
     let spec = past.spec.clone();
     let task = Task { spec, toolchain, language_server, resolve_conflicts, mutation_deadline, mechanical_mutants };
     let roles = bind_roles(&run).await?;
-    prepare(run, task, roles, Some(past))
+    prepare(run, task, roles, Some(past)).await
 }
 
 /// Refuses a project that lacks what the protocol needs.
@@ -125,8 +124,7 @@ async fn refuse_unmet(run: &RepositoryRun<Facts>, task: &Task) -> Result<(), Com
 async fn bind_roles(run: &RepositoryRun<Facts>) -> Result<Roles, CommandError> {
     let Facts { toolchain, scenario, .. } = run.own();
     let commands = toolchain.configured().map(ToString::to_string);
-    let mut access = BuildAccess::cargo(commands, &run.target_directory().join("agents"));
-    access.inherit.extend(toolchain.pass_environment.iter().cloned());
+    let access = run.build_access(toolchain, commands);
     let script = scenario.map(|scenario| Script::parse("the demonstration's script", scenario.script())).transpose()?;
     run.bind_roles::<Hybrid>(&access, script).await
 }
@@ -163,16 +161,14 @@ async fn lay_out_demonstration(run: &RepositoryRun<Facts>) -> Result<(), Command
     }
 }
 
-fn prepare(
+async fn prepare(
     mut session: RepositoryRun<Facts>,
     task: Task,
     roles: Roles,
     past: Option<Past>,
 ) -> Result<Prepared<Hybrid>, CommandError> {
+    let accept_weaker_isolation = session.accepts_weaker_isolation().await?;
     let start = session.start();
-    if let Some(unconfined) = Unconfined::on_this_system().filter(|_| start.accepts_weaker_isolation) {
-        start.console.line(Style::Bad, &format!("Accepted: {unconfined}"));
-    }
     let settings = Settings {
         task,
         past,
@@ -187,7 +183,7 @@ fn prepare(
         sink: Arc::new(|_| {}),
         cancel: start.cancel.clone(),
         keep: session.keeps(),
-        accept_weaker_isolation: start.accepts_weaker_isolation,
+        accept_weaker_isolation,
     };
     let (run, under_way) = set_up(settings).map_err(|error| {
         let refused = CommandError::new(format!("the run could not start: {error}"));

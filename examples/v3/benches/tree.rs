@@ -23,7 +23,7 @@ use interlocking::cli::repository::{EmbeddedFile, LayOutError, lay_out};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::{Entry, NodeOutcome, Origin};
 use interlocking::runtime::{Journal, MemoryJournal};
-use interlocking::toolchain::{CommandLine, Harness};
+use interlocking::toolchain::{CommandLine, Harness, NamedCommand, Runner, Toolchain};
 use interlocking::worktree::{BranchName, CommitId, CommitRecord, Keep, Repository, Signature};
 use serde_json::{Value, json};
 use std::error::Error;
@@ -84,12 +84,16 @@ async fn measure(name: &str, shape: &[usize], place: &Path, commands: &Commands)
     let author = Signature::new("Runtime", "runtime@example.org")?;
     let made = GitWorkspaces::new(Repository::open(&root)?, place.join("runs"));
     let made = workspaces(made.with_author(author).with_target(BranchName::new("main")?).with_keep(Keep::Never));
-    let mut workbench = Workbench::cargo(place.join("target"), made.checkouts_of(&RunId::DEFAULT));
-    workbench.accept_weaker_isolation = true;
-    workbench.toolchain.build_command = CommandLine::new("true", &[]);
-    workbench.toolchain.test_command = CommandLine::new("true", &[]);
-    workbench.toolchain.harness = Harness::ExitCode;
-    workbench.suite_command = CommandLine::new("sh", &["{path}"]);
+    let suite = NamedCommand::new(CommandLine::new("sh", &["{path}"]));
+    let toolchain = Toolchain {
+        build_command: CommandLine::new("true", &[]),
+        test_command: CommandLine::new("true", &[]),
+        harness: Harness::ExitCode,
+        commands: [("suite".to_owned(), suite)].into(),
+        ..Toolchain::default()
+    };
+    let checkouts = made.checkouts_of(&RunId::DEFAULT);
+    let workbench = Workbench::new(Runner::with_weaker_isolation(toolchain, place.join("target"), checkouts))?;
     let (mut script, mut tree) = (String::new(), 0);
     let spec: Spec = serde_json::from_value(turns(&mut script, "t", shape, &mut tree))?;
     let journal = Arc::new(MemoryJournal::new());

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use interlocking::agents::backends::BuildAccess;
-use interlocking::cli::repository::{LayOutError, Location, RepositoryOptions, RepositoryRun, lay_out};
-use interlocking::cli::{Cli, CommandError, Exit, Prepared, Start, Style};
+use interlocking::cli::repository::{Location, RepositoryOptions, RepositoryRun};
+use interlocking::cli::{Cli, CommandError, Prepared, Start};
 use interlocking::toolchain::Toolchain;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use v3::graph::V3;
 use v3::run::{run, workspaces};
 use v3::types::scaffold::ScaffoldInput;
 use v3::types::spec::Spec;
-use v3::workbench::Workbench;
+use v3::workbench::{Workbench, suite_of};
 
 const ABOUT: &str = "\
 Runs V3: test-driven development as a recursive tree. A planner splits the work, children do their parts on branches of their own, tests
@@ -73,6 +73,7 @@ async fn begin(
             let at = |error: CommandError| error.at(file.display().to_string());
             let toolchain: Toolchain = toml::from_str(&read(file)?).map_err(|error| at(error.into()))?;
             toolchain.check().map_err(|error| at(error.into()))?;
+            suite_of(&toolchain).map_err(|error| at(error.into()))?;
             Some(toolchain)
         }
     };
@@ -85,11 +86,7 @@ async fn begin(
         let place = repository_run.repository().display();
         let said =
             format!("Scripted agents build a URL shortener in {place}; files, builds, tests and merges are real.");
-        repository_run.start().console.line(Style::Bold, &said);
-        let laid_out = lay_out(repository_run.repository(), &demo::SEED, "A crate to build on", async |_| Ok(())).await;
-        laid_out.map_err(|error: LayOutError| {
-            CommandError::new(format!("the demonstration could not be laid out: {error}")).with_exit(Exit::Failed)
-        })?;
+        repository_run.lay_out(&demo::SEED, &said).await?;
     }
     Ok((spec.into(), prepare(repository_run).await?))
 }
@@ -98,22 +95,13 @@ async fn resume(options: RepositoryOptions, start: Start) -> Result<Prepared<V3>
     prepare(RepositoryRun::resume(&options, start).await?).await
 }
 
-/// The commands with which an agent inspects its repository and commits its work.
-const GIT: [&str; 5] = ["git rev-parse", "git status", "git diff", "git add", "git commit"];
-
 async fn prepare(repository_run: RepositoryRun<Facts>) -> Result<Prepared<V3>, CommandError> {
-    let start = repository_run.start().clone();
     let workspaces = workspaces(repository_run.workspaces()?);
     let Facts { is_demonstration, toolchain } = repository_run.own().clone();
-    let mut workbench =
-        Workbench::cargo(repository_run.target_directory().to_owned(), workspaces.checkouts_of(&start.run));
-    workbench.accept_weaker_isolation = start.accepts_weaker_isolation;
-    if let Some(toolchain) = toolchain {
-        workbench.use_toolchain(toolchain);
-    }
-    let commands = workbench.commands().into_iter().chain(GIT.map(str::to_owned));
-    let mut access = BuildAccess::cargo(commands, &workbench.target_directory.join("agents"));
-    access.inherit.extend(workbench.toolchain.pass_environment.iter().cloned());
+    let toolchain = toolchain.unwrap_or_default();
+    let workbench = Workbench::new(repository_run.runner(toolchain.clone(), &workspaces).await?)?;
+    let commands = workbench.commands().into_iter().chain(BuildAccess::GIT.map(str::to_owned));
+    let access = repository_run.build_access(&toolchain, commands);
     let usual = is_demonstration.then(demo::script).transpose()?;
     let roles = repository_run.bind_roles::<V3>(&access, usual).await?;
     repository_run.prepare_with(run(workbench), roles, workspaces).await

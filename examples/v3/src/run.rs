@@ -21,7 +21,5 @@ pub fn workspaces(workspaces: GitWorkspaces) -> GitWorkspaces {
 
 /// The graph with its handlers, ready to run.
 pub fn run(workbench: Workbench) -> Run<V3> {
-    // Made before any agent works. If it cannot be made, the first command says why.
-    let _ = workbench.runner();
     Run::new(V3::new(&Arc::new(workbench)))
 }

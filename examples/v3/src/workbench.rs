@@ -5,13 +5,11 @@ use crate::checks::build::build_violations;
 use interlocking::prelude::NodeError;
 use interlocking::rust_source::{Denied, StubMarkers, test_functions};
 use interlocking::toolchain::{
-    BuildOutcome, Checkout, CommandLine, FailureType, Harness, KnownTests, NamedCommand, Recorder, Runner,
-    StructuredFailure, TestOutcome, TestRun, Toolchain, Unconfined,
+    BuildOutcome, Checkout, CommandLine, FailureType, Harness, KnownTests, NamedCommand, Runner, StructuredFailure,
+    TestOutcome, TestRun, Toolchain,
 };
 use interlocking::workspaces::{FilePath, FreshCheckout, in_repository};
 use interlocking::worktree::{CommitId, Repository};
-use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
 
 /// The name of the command that runs the tests of one file.
 const SUITE: &str = "suite";
@@ -19,22 +17,37 @@ const SUITE: &str = "suite";
 /// How work is built and tested, and what it may not contain.
 #[derive(Clone, Debug)]
 pub struct Workbench {
-    /// Its commands.
-    pub toolchain: Toolchain,
-    /// The command that runs the tests of one file. `{path}` in it is the file, `{name}` its name without directory and ending.
-    pub suite_command: CommandLine,
+    /// Runs the commands.
+    pub runner: Runner,
+    /// Runs the tests of one file. `{path}` in it is the file, `{name}` its name without directory and ending.
+    pub suite: NamedCommand,
     /// What the implementation may not use.
     pub denied: Denied,
-    /// Where builds put their artefacts.
-    pub target_directory: PathBuf,
-    /// The directory around the checkouts that are built.
-    pub checkouts: PathBuf,
-    /// Whether a run goes on if this system cannot confine the agents' code while it is built and tested.
-    pub accept_weaker_isolation: bool,
-    /// In a test: records the commands and returns prepared results in place of programs.
-    pub recorder: Option<Arc<Recorder>>,
-    /// Made once, from the other fields: it has noted what decides how everything is built.
-    runner: OnceLock<Result<Runner, Unconfined>>,
+}
+
+/// A toolchain has no command for the tests of one file.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "nothing says how the tests of one file are run: write it as `commands.suite`, where `{{path}}` is the file, and `{{name}}` its name \
+     without directory and ending"
+)]
+pub struct NoSuite;
+
+/// The command that runs the tests of one file: the toolchain's `suite`, or `cargo test --test` if cargo runs the project's tests.
+///
+/// # Errors
+///
+/// [`NoSuite`] if there is neither.
+pub fn suite_of(toolchain: &Toolchain) -> Result<NamedCommand, NoSuite> {
+    match toolchain.commands.get(SUITE) {
+        Some(suite) => Ok(suite.clone()),
+        None if toolchain.test_command.program() == "cargo" => Ok(NamedCommand {
+            command: CommandLine::new("cargo", &["test", "--no-fail-fast", "--test", "{name}"]),
+            harness: Harness::Libtest,
+            timeout_seconds: toolchain.test_timeout_seconds,
+        }),
+        None => Err(NoSuite),
+    }
 }
 
 /// The result of a run of tests.
@@ -80,42 +93,30 @@ impl Verdict {
 }
 
 impl Workbench {
-    /// The default workbench of a cargo project.
-    pub fn cargo(target_directory: PathBuf, checkouts: PathBuf) -> Self {
-        Self {
-            toolchain: Toolchain::default(),
-            suite_command: CommandLine::new("cargo", &["test", "--no-fail-fast", "--test", "{name}"]),
-            denied: Denied { unsafe_code: true, ..Denied::default() },
-            target_directory,
-            checkouts,
-            accept_weaker_isolation: false,
-            recorder: None,
-            runner: OnceLock::new(),
-        }
-    }
-
-    /// Builds and tests with the user's toolchain. The command called `suite`, if there is one, runs the tests of one file:
-    /// `{path}` in it is the file, `{name}` its name without directory and ending.
-    pub fn use_toolchain(&mut self, toolchain: Toolchain) {
-        if let Some(suite) = toolchain.commands.get(SUITE) {
-            self.suite_command = suite.command.clone();
-        }
-        self.toolchain = toolchain;
+    /// The workbench of a runner, with its toolchain.
+    ///
+    /// # Errors
+    ///
+    /// [`NoSuite`] if the toolchain does not say how the tests of one file are run.
+    pub fn new(runner: Runner) -> Result<Self, NoSuite> {
+        let suite = suite_of(runner.toolchain())?;
+        Ok(Self { runner, suite, denied: Denied { unsafe_code: true, ..Denied::default() } })
     }
 
     /// The commands with which an agent may build and test, as one types them: of the command for one file, the part before that
     /// file.
     pub fn commands(&self) -> Vec<String> {
-        let others = self.toolchain.commands.iter().filter(|(name, _)| *name != SUITE).map(|(_, other)| &other.command);
-        let whole = [&self.toolchain.build_command, &self.toolchain.test_command].into_iter().chain(others);
-        let suite = Vec::from(self.suite_command.clone());
+        let toolchain = self.runner.toolchain();
+        let others = toolchain.commands.iter().filter(|(name, _)| *name != SUITE).map(|(_, other)| &other.command);
+        let whole = [&toolchain.build_command, &toolchain.test_command].into_iter().chain(others);
+        let suite = Vec::from(self.suite.command.clone());
         let before = suite.iter().take_while(|word| !word.contains('{')).cloned().collect::<Vec<_>>();
         whole.map(ToString::to_string).chain([before.join(" ")]).collect()
     }
 
-    /// Whether test runs give verdicts on single tests, by name.
+    /// Whether runs of one file's tests give verdicts on single tests, by name.
     pub fn names_tests(&self) -> bool {
-        self.toolchain.harness != Harness::ExitCode
+        self.suite.harness != Harness::ExitCode
     }
 
     /// Builds a checkout.
@@ -124,7 +125,7 @@ impl Workbench {
     ///
     /// If no build could be run at all.
     pub async fn build(&self, checkout: &FreshCheckout) -> Result<BuildOutcome, NodeError> {
-        Ok(self.runner()?.build(&Checkout::at(checkout.path())).await?)
+        Ok(self.runner.build(&Checkout::at(checkout.path())).await?)
     }
 
     /// Runs the tests of one file.
@@ -138,15 +139,11 @@ impl Workbench {
         file: &FilePath,
         names: &[String],
     ) -> Result<Verdict, NodeError> {
-        let words = Vec::from(self.suite_command.clone());
+        let words = Vec::from(self.suite.command.clone());
         let words: Vec<String> =
             words.iter().map(|word| word.replace("{path}", file.as_str()).replace("{name}", file.stem())).collect();
-        let suite = NamedCommand {
-            harness: self.toolchain.harness.clone(),
-            timeout_seconds: self.toolchain.test_timeout_seconds,
-            ..NamedCommand::new(words.try_into()?)
-        };
-        let mut toolchain = self.toolchain.clone();
+        let suite = NamedCommand { command: words.try_into()?, ..self.suite.clone() };
+        let mut toolchain = self.runner.toolchain().clone();
         toolchain.commands.insert(SUITE.to_owned(), suite);
         self.tests(SUITE, toolchain, checkout, file, names).await
     }
@@ -157,7 +154,7 @@ impl Workbench {
     ///
     /// If no test could be run at all.
     pub async fn every_test(&self, checkout: &FreshCheckout, file: &FilePath) -> Result<Verdict, NodeError> {
-        self.tests("test", self.toolchain.clone(), checkout, file, &[]).await
+        self.tests("test", self.runner.toolchain().clone(), checkout, file, &[]).await
     }
 
     async fn tests(
@@ -182,7 +179,7 @@ impl Workbench {
         known.sort();
         known.dedup();
         let known = KnownTests { names: &known, test_path: file.as_str(), implementation_path: None };
-        let runner = self.runner()?.with_toolchain(toolchain);
+        let runner = self.runner.with_toolchain(toolchain);
         let run = runner.run_named(command, &Checkout::at(checkout.path()), known).await;
         Ok(match run? {
             TestRun::DidNotBuild { diagnostics } => Verdict::without(diagnostics),
@@ -191,16 +188,6 @@ impl Workbench {
             }
             TestRun::Ran(outcome) => Verdict { outcome, none: None },
         })
-    }
-
-    /// The runner of every command. The first call notes the files outside the checkouts that decide how everything is built.
-    pub(crate) fn runner(&self) -> Result<&Runner, Unconfined> {
-        let make = || {
-            let (toolchain, target, checkouts) = (self.toolchain.clone(), &self.target_directory, &self.checkouts);
-            let runner = Runner::with_weaker_isolation_if(toolchain, target, checkouts, self.accept_weaker_isolation)?;
-            Ok(runner.with_recorder(self.recorder.clone()))
-        };
-        self.runner.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
     /// The changes between two commits to files that decide how everything is built, which agents may not make (V3-80).
@@ -214,7 +201,7 @@ impl Workbench {
         before: CommitId,
         now: CommitId,
     ) -> Result<Vec<Violation>, NodeError> {
-        let allowed = self.toolchain.source.allow.clone();
+        let allowed = self.runner.toolchain().source.allow.clone();
         in_repository(repository, move |repository| build_violations(repository, (before, now), &allowed)).await
     }
 
@@ -224,6 +211,6 @@ impl Workbench {
     ///
     /// If a configured marker is not a Rust expression.
     pub fn markers(&self) -> Result<StubMarkers, NodeError> {
-        Ok(self.toolchain.source.markers()?)
+        Ok(self.runner.toolchain().source.markers()?)
     }
 }

@@ -29,6 +29,10 @@ pub struct BuildAccess {
 const CARGO: [&str; 4] = ["CARGO_HOME", "CARGO_INCREMENTAL", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
 
 impl BuildAccess {
+    /// The commands with which an agent inspects its repository and commits its work.
+    pub const GIT: [&str; 6] =
+        ["git rev-parse", "git branch --show-current", "git status", "git diff", "git add", "git commit"];
+
     /// Access for cargo builds with these commands. Artefacts lie below `target_directory`, in a separate directory for
     /// each workspace: no agent learns where the artefacts of another agent are, and no agent runs a program that
     /// another agent has built.

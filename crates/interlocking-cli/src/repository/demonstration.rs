@@ -1,5 +1,9 @@
 //! A repository of files that are embedded in the program, for a demonstration or a test.
 
+use super::run::{Remembered, RepositoryRun};
+use crate::console::Style;
+use crate::error::CommandError;
+use crate::exit::Exit;
 use interlocking_worktree::{CommitError, GitError, InitError, Repository, Signature, SignatureError, WorktreeError};
 use std::fs;
 use std::io;
@@ -79,6 +83,22 @@ pub async fn lay_out<E: From<LayOutError>>(
     before(directory).await?;
     commit(&repository, message)?;
     Ok(repository)
+}
+
+impl<M: Remembered> RepositoryRun<M> {
+    /// Prints what the demonstration is, and [lays out](lay_out) its crate as the run's repository.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] if the repository cannot be created.
+    pub async fn lay_out(&self, files: &[EmbeddedFile], what_it_is: &str) -> Result<(), CommandError> {
+        self.start.console.line(Style::Bold, what_it_is);
+        let laid_out =
+            lay_out(self.repository(), files, "A crate to build on", async |_| Ok::<_, LayOutError>(())).await;
+        laid_out.map(drop).map_err(|error| {
+            CommandError::new(format!("the demonstration could not be laid out: {error}")).with_exit(Exit::Failed)
+        })
+    }
 }
 
 fn commit(repository: &Repository, message: &str) -> Result<(), LayOutError> {

@@ -11,7 +11,6 @@ use crate::start::Start;
 use interlocking_agents::Script;
 use interlocking_agents::backends::BuildAccess;
 use interlocking_core::graph::{Graph, Stored};
-use interlocking_runtime::journal::ending;
 use interlocking_runtime::roles::Roles;
 use interlocking_runtime::{Outcome, Report, Run};
 use interlocking_workspaces::{GitWorkspaces, Landings, landings};
@@ -100,9 +99,7 @@ impl<M: Remembered> RepositoryRun<M> {
     /// Refuses a branch to land on that has commits with which the run did not begin, before any agent is called.
     async fn refuse_elsewhere(&self) -> Result<(), CommandError> {
         let Some(name) = self.land_on() else { return Ok(()) };
-        let start = &self.start;
-        let records = start.journal.load(&start.run).await.map_err(CommandError::of_journal)?;
-        let is_over = !start.is_retried && ending(&records).is_some();
+        let is_over = self.is_over().await?;
         let (repository, branch) = (Repository::open(self.repository())?, BranchName::new(name)?);
         let Some(head) = repository.branch_head(&branch)? else { return Ok(()) };
         let (Some(base), landed) = landed(self, &repository).await? else { return Ok(()) };

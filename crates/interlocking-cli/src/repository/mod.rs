@@ -37,7 +37,7 @@
 //! |---|---|
 //! | `--repo`, `--branch`, `--work-dir`, `--target-dir` of a new run | [`Location`] |
 //! | `--script`, `--agent`, `--agents`, `--land-on`, `--keep`, `--result` of any run | [`RepositoryOptions`] |
-//! | the run's directories, agents and workspaces | [`RepositoryRun`] |
+//! | the run's directories, agents, workspaces and runner | [`RepositoryRun`] |
 //! | the program's own facts about a run | `M` of [`RepositoryRun`] |
 //! | the result and the cost | [`Account`] |
 //! | a repository that is made for a demonstration or a test | [`EmbeddedFile`], [`lay_out`] |
@@ -51,6 +51,7 @@ mod run;
 mod agents;
 mod end;
 mod account;
+mod builds;
 mod git_session;
 mod demonstration;
 

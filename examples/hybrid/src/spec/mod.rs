@@ -16,7 +16,7 @@ use spelling::spellings;
 use crate::language::RUST_ANALYZER;
 use crate::types::{CratePath, StackSpec, StrictnessConfig, is_identifier};
 use interlocking::document::{Document, Field, Fields, Limits, Problems, Source, Value};
-use interlocking::rust_source::{StubMarkers, defines_the_build};
+use interlocking::rust_source::defines_the_build;
 use interlocking::toolchain::{Harness, Toolchain};
 use serde::de::DeserializeOwned;
 

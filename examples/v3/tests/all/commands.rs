@@ -1,6 +1,6 @@
 //! The commands that a run executes, and their order: a recorder answers instead of programs, and notes each command.
 
-use crate::small::{AgentScript, project, shell, spec};
+use crate::small::{AgentScript, change_toolchain, project, shell, spec};
 use crate::test_run::TestRun;
 use crate::tree::family;
 use interlocking::prelude::Outcome;
@@ -21,9 +21,11 @@ fn recording(recorder: &Arc<Recorder>) -> impl FnOnce(&mut Workbench) + use<> {
     let recorder = recorder.clone();
     move |workbench| {
         shell(workbench);
-        workbench.toolchain.build_command = CommandLine::new("make", &["all"]);
-        workbench.toolchain.test_command = CommandLine::new("make", &["check"]);
-        workbench.recorder = Some(recorder);
+        change_toolchain(workbench, |toolchain| {
+            toolchain.build_command = CommandLine::new("make", &["all"]);
+            toolchain.test_command = CommandLine::new("make", &["check"]);
+        });
+        workbench.runner = workbench.runner.clone().with_recorder(recorder);
     }
 }
 

@@ -2,10 +2,11 @@
 
 use crate::lies::{has, told};
 use crate::small::{
-    Act, AgentScript, Who, append, check, planned, project, scaffold, scaffolding, sh, shell, spec, test_run, write,
+    Act, AgentScript, Who, append, change_toolchain, check, planned, project, scaffold, scaffolding, sh, shell, spec,
+    test_run, write,
 };
 use crate::test_run::TestRun;
-use interlocking::toolchain::CommandLine;
+use interlocking::toolchain::{CommandLine, NamedCommand};
 use interlocking::workspaces::FilePath;
 use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
@@ -126,8 +127,8 @@ async fn tests_that_are_removed_later() {
         .once(Who::Reviewer, "top", &more_tests(&[]), &[]);
     let test = TestRun::new(&project, script.honest("top", &[]).script(), |workbench| {
         shell(workbench);
-        workbench.toolchain.test_command = CommandLine::new("true", &[]);
-        workbench.suite_command = CommandLine::new("grep", &["-q", "done", "src/top.txt"]);
+        change_toolchain(workbench, |toolchain| toolchain.test_command = CommandLine::new("true", &[]));
+        workbench.suite = NamedCommand::new(CommandLine::new("grep", &["-q", "done", "src/top.txt"]));
     });
     let mut spec = spec(&[]);
     spec.test_path = FilePath::new("checks/top.rs").unwrap();

@@ -2,7 +2,8 @@
 //! asked.
 
 use crate::small::{
-    Act, AgentScript, Who, append, go_tests_unless, plan, project, scaffold, scaffolding, shell, spec, test_run, write,
+    Act, AgentScript, Who, append, change_toolchain, go_tests_unless, plan, project, scaffold, scaffolding, shell,
+    spec, test_run, write,
 };
 use crate::test_run::TestRun;
 use crate::tree::family;
@@ -297,7 +298,7 @@ async fn a_scaffold_that_does_not_build_on_the_new_base_is_made_again() {
     let test = TestRun::new(&project, AgentScript::with(script, family()).script(), |workbench| {
         shell(workbench);
         let builds = "test ! -e checks/contract_a.sh || test ! -e checks/b.sh || test -e adapted";
-        workbench.toolchain.build_command = CommandLine::new("sh", &["-c", builds]);
+        change_toolchain(workbench, |toolchain| toolchain.build_command = CommandLine::new("sh", &["-c", builds]));
     });
     let outcome = later(&test, async {}).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");

@@ -4,7 +4,7 @@ use crate::project::Project;
 use crate::small::{Act, AgentScript, Who, append, plan, planned, project, scaffold, scaffolding, shell, spec, write};
 use crate::test_run::TestRun;
 use crate::tree::family;
-use interlocking::toolchain::CommandLine;
+use interlocking::toolchain::{CommandLine, NamedCommand};
 use serde_json::json;
 use std::collections::BTreeSet;
 use v3::types::outcome::V3Outcome;
@@ -46,7 +46,7 @@ fn play_after<'p>(
         shell(workbench);
         let holds = format!("! test -e {target} || grep -q loud {target}");
         let line = format!("case {{path}} in contract.rs) {holds};; *) sh {{path}};; esac");
-        workbench.suite_command = CommandLine::new("sh", &["-c", &line]);
+        workbench.suite = NamedCommand::new(CommandLine::new("sh", &["-c", &line]));
     })
 }
 

@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::test_run::TestRun;
 use interlocking::agents::Script;
 use interlocking::cli::repository::EmbeddedFile;
-use interlocking::toolchain::{CommandLine, Harness};
+use interlocking::toolchain::{CommandLine, Harness, NamedCommand, Toolchain};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use v3::types::spec::Spec;
@@ -21,11 +21,19 @@ pub(crate) async fn project() -> Project {
 /// The build passes unless there is a file `broken`; the test command runs every file of `checks`.
 pub(crate) fn shell(workbench: &mut Workbench) {
     let sh = |line: &str| CommandLine::new("sh", &["-c", line]);
-    workbench.toolchain.build_command = sh("test ! -e broken");
-    workbench.toolchain.test_command =
-        sh("for check in checks/*.sh; do (. ./$check) || { echo $check; exit 1; }; done");
-    workbench.toolchain.harness = Harness::ExitCode;
-    workbench.suite_command = CommandLine::new("sh", &["{path}"]);
+    change_toolchain(workbench, |toolchain| {
+        toolchain.build_command = sh("test ! -e broken");
+        toolchain.test_command = sh("for check in checks/*.sh; do (. ./$check) || { echo $check; exit 1; }; done");
+        toolchain.harness = Harness::ExitCode;
+    });
+    workbench.suite = NamedCommand::new(CommandLine::new("sh", &["{path}"]));
+}
+
+/// Changes the commands by which the work is built and tested.
+pub(crate) fn change_toolchain(workbench: &mut Workbench, change: impl FnOnce(&mut Toolchain)) {
+    let mut toolchain = workbench.runner.toolchain().clone();
+    change(&mut toolchain);
+    workbench.runner = workbench.runner.with_toolchain(toolchain);
 }
 
 /// The same, with a verdict for each test: each test file reports the same for `one_holds`, `a_holds` and `b_holds`. The test command
@@ -37,9 +45,12 @@ pub(crate) fn go_tests_unless(workbench: &mut Workbench, before: &str) {
     let report = format!("for test in one a b; do {test}; done; {package}; test $verdict = pass");
     let reported = |tests: &str| format!("if {tests}; then verdict=pass; else verdict=fail; fi; {report}");
     let all = reported("(for check in checks/*.sh; do (. ./$check) || exit 1; done)");
-    workbench.toolchain.test_command = CommandLine::new("sh", &["-c", &format!("{before} || exit 1; {all}")]);
-    workbench.toolchain.harness = Harness::GoTest;
-    workbench.suite_command = CommandLine::new("sh", &["-c", &reported("sh {path}")]);
+    change_toolchain(workbench, |toolchain| {
+        toolchain.test_command = CommandLine::new("sh", &["-c", &format!("{before} || exit 1; {all}")]);
+        toolchain.harness = Harness::GoTest;
+    });
+    let suite = NamedCommand::new(CommandLine::new("sh", &["-c", &reported("sh {path}")]));
+    workbench.suite = NamedCommand { harness: Harness::GoTest, ..suite };
 }
 
 pub(crate) fn go_tests(workbench: &mut Workbench) {

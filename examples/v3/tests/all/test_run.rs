@@ -7,6 +7,7 @@ use interlocking::agents::Script;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::{Entry, NodeOutcome, Origin, RunSummary};
 use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
+use interlocking::toolchain::{Runner, Toolchain};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use v3::graph::V3;
@@ -28,8 +29,9 @@ pub(crate) struct TestRun<'p> {
 impl<'p> TestRun<'p> {
     pub(crate) fn new(project: &'p Project, script: Script, change: impl FnOnce(&mut Workbench)) -> Self {
         let checkouts = project.workspaces().checkouts_of(&RunId::DEFAULT);
-        let mut workbench = Workbench::cargo(project.place().join("target"), checkouts);
-        workbench.accept_weaker_isolation = true;
+        let target = project.place().join("target");
+        let runner = Runner::with_weaker_isolation(Toolchain::default(), target, checkouts);
+        let mut workbench = Workbench::new(runner).unwrap();
         change(&mut workbench);
         let agent = Arc::new(Watched::new(script));
         Self { project, journal: Arc::new(MemoryJournal::new()), agent, workbench, told: Arc::default() }
