@@ -3,11 +3,11 @@
 use crate::approval::approve;
 use clap::Args;
 use interlocking::agents::backends::BuildAccess;
-use interlocking::cli::repository::{LayOutError, Location, RepositoryOptions, RepositoryRun, lay_out};
-use interlocking::cli::{CommandError, Exit, Prepared, Start, Style};
+use interlocking::cli::repository::{Location, RepositoryOptions, RepositoryRun};
+use interlocking::cli::{CommandError, Exit, Prepared, Start};
 use interlocking::document::{Document, Source};
 use interlocking::prelude::{GitWorkspaces, RunId};
-use interlocking::toolchain::Toolchain;
+use interlocking::toolchain::{Harness, Toolchain};
 use interlocking::workspaces::FilePath;
 use interlocking::worktree::Repository;
 use scout_and_wave::graph::{SawResult, ScoutAndWave};
@@ -106,7 +106,7 @@ pub(crate) async fn begin_with(
     start: Start,
     request: Request,
 ) -> Result<Begun, CommandError> {
-    let toolchain = place.toolchain.as_deref().map(read_yaml::<Toolchain>).transpose()?;
+    let toolchain = place.toolchain.as_deref().map(read_toolchain).transpose()?;
     let left_in = match &request {
         Request::Recover { run, .. } => Some(directory_left_by(run, place.location.repo.as_deref(), &start).await?),
         _ => None,
@@ -142,11 +142,7 @@ async fn begin_demonstration(
         "Scripted agents build text statistics in {}; files, builds, tests and merges are real.",
         run.repository().display()
     );
-    run.start().console.line(Style::Bold, &said);
-    let laid_out = lay_out(run.repository(), &SEED, "A crate to build on", async |_| Ok::<_, LayOutError>(())).await;
-    laid_out.map_err(|error| {
-        CommandError::new(format!("the demonstration could not be laid out: {error}")).with_exit(Exit::Failed)
-    })?;
+    run.lay_out(&SEED, &said).await?;
     Ok((Request::Feature { task: demo::TASK.to_owned(), document }, prepare(run, options.approve).await?))
 }
 
@@ -172,12 +168,12 @@ fn places(run: &RepositoryRun<Facts>) -> Result<GitWorkspaces, CommandError> {
 async fn prepare(repository_run: RepositoryRun<Facts>, approves: bool) -> Result<Prepared<ScoutAndWave>, CommandError> {
     let start = repository_run.start().clone();
     let Facts { is_demonstration, toolchain, .. } = repository_run.own().clone();
-    let workspaces = places(&repository_run)?;
-    let mut workbench =
-        Workbench::new(repository_run.target_directory().to_owned(), workspaces.checkouts_of(&start.run));
-    workbench.toolchain = toolchain;
-    workbench.accept_weaker_isolation = start.accepts_weaker_isolation;
-    let access = access(&workbench);
+    let (workspaces, is_configured) = (places(&repository_run)?, toolchain.is_some());
+    let toolchain = toolchain.unwrap_or_default();
+    let runner = repository_run.runner(toolchain.clone(), &workspaces).await?;
+    let workbench = Workbench { runner, is_configured };
+    let commands = workbench.commands().into_iter().chain(BuildAccess::GIT.map(str::to_owned));
+    let access = repository_run.build_access(&toolchain, commands);
     let usual = is_demonstration.then(demo::script).transpose()?;
     let roles = repository_run.bind_roles::<ScoutAndWave>(&access, usual).await?;
     let mut run = run(workbench);
@@ -185,23 +181,6 @@ async fn prepare(repository_run: RepositoryRun<Facts>, approves: bool) -> Result
         run = approve(run, &start);
     }
     repository_run.prepare_judged(run, roles, workspaces, exit).await
-}
-
-/// The commands with which an agent inspects its repository and commits its work.
-const GIT: [&str; 6] =
-    ["git rev-parse", "git branch --show-current", "git status", "git diff", "git add", "git commit"];
-
-/// The commands that agents may run, and what these need.
-fn access(workbench: &Workbench) -> BuildAccess {
-    let commands = workbench.commands().into_iter().chain(GIT.map(str::to_owned));
-    let access = BuildAccess::cargo(commands, &workbench.target_directory.join("agents"));
-    match &workbench.toolchain {
-        Some(toolchain) => {
-            let inherit = access.inherit.into_iter().chain(toolchain.pass_environment.iter().cloned()).collect();
-            BuildAccess { inherit, ..access }
-        }
-        None => access,
-    }
 }
 
 /// The exit code: whether the program has done what it was asked to do. For `check` that is a verdict, whatever the verdict is.
@@ -216,6 +195,14 @@ fn exit(result: &SawResult) -> Exit {
         | SawResult::Declined { .. }
         | SawResult::Stopped { .. } => Exit::Failed,
     }
+}
+
+fn read_toolchain(file: &Path) -> Result<Toolchain, CommandError> {
+    let toolchain: Toolchain = read_yaml(file)?;
+    // Of each command the exit code decides.
+    let checked = Toolchain { harness: Harness::ExitCode, ..toolchain.clone() }.check();
+    checked.map_err(|error| CommandError::from(error).at(file.display().to_string()))?;
+    Ok(toolchain)
 }
 
 /// Reads a YAML file of the user's; mistakes are reported at their places.

@@ -22,7 +22,5 @@ pub fn workspaces(workspaces: GitWorkspaces) -> GitWorkspaces {
 
 /// The graph with its handlers, ready to run.
 pub fn run(workbench: Workbench) -> Run<ScoutAndWave> {
-    // Made before any agent works. If it cannot be made, the first gate says why.
-    let _ = workbench.runner();
     Run::new(ScoutAndWave::new(&Arc::new(workbench)))
 }

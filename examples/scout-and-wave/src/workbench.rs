@@ -2,28 +2,24 @@
 
 use crate::protocol::plan::Command;
 use interlocking::prelude::NodeError;
-use interlocking::toolchain::{Checkout, KnownTests, NamedCommand, Recorder, Runner, TestRun, Toolchain, Unconfined};
+use interlocking::toolchain::{
+    BuildOutcome, Checkout, CommandLine, KnownTests, NamedCommand, RunError, Runner, TestRun, Toolchain,
+};
 use interlocking::workspaces::in_repository;
 use interlocking::worktree::{CommitId, Repository};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeSet;
+use std::path::Path;
 
-/// Where gates run, and how far they are confined.
+/// The name by which a command of the gate is run.
+const GATE: &str = "gate";
+
+/// How gates run.
 #[derive(Debug, Clone)]
 pub struct Workbench {
-    /// Where builds put their artefacts.
-    pub target_directory: PathBuf,
-    /// The directory around the checkouts that are built.
-    pub checkouts: PathBuf,
-    /// How the project is built and tested, where its user says so; the document says it otherwise.
-    pub toolchain: Option<Toolchain>,
-    /// Whether it goes on where this system cannot keep the agents' code in its place while it is built and tested.
-    pub accept_weaker_isolation: bool,
-    /// Answers the gate's commands in tests, in place of this system's programs.
-    pub recorder: Option<Arc<Recorder>>,
-    /// Made once, from the other fields: it has noted what decides how everything is built.
-    runner: OnceLock<Result<Runner, Unconfined>>,
+    /// Runs the gates' commands.
+    pub runner: Runner,
+    /// Whether the runner's toolchain is the user's; otherwise the document says how the project is built and tested.
+    pub is_configured: bool,
 }
 
 /// Why a gate does not pass.
@@ -43,43 +39,27 @@ pub enum GateFailure {
 }
 
 impl Workbench {
-    /// A workbench without a toolchain.
-    pub fn new(target_directory: PathBuf, checkouts: PathBuf) -> Self {
-        let (toolchain, accept_weaker_isolation, recorder, runner) = Default::default();
-        Self { target_directory, checkouts, toolchain, accept_weaker_isolation, recorder, runner }
-    }
-
-    /// The runner of every gate. The first call notes the files outside the checkouts that decide how everything is built.
-    pub(crate) fn runner(&self) -> Result<&Runner, Unconfined> {
-        let make = || {
-            let toolchain = self.toolchain.clone().unwrap_or_default();
-            let (target, checkouts) = (&self.target_directory, &self.checkouts);
-            let runner = Runner::with_weaker_isolation_if(toolchain, target, checkouts, self.accept_weaker_isolation)?;
-            Ok(runner.with_recorder(self.recorder.clone()))
-        };
-        self.runner.get_or_init(make).as_ref().map_err(Clone::clone)
-    }
-
     /// What agents may run of the project's toolchain, as one types it; more arguments may follow.
     pub fn commands(&self) -> Vec<String> {
-        match &self.toolchain {
-            Some(toolchain) => toolchain.configured().map(ToString::to_string).collect(),
-            None => ["cargo build", "cargo test"].map(str::to_owned).into(),
+        match self.is_configured {
+            true => self.runner.toolchain().configured().map(ToString::to_string).collect(),
+            false => ["cargo build", "cargo test"].map(str::to_owned).into(),
         }
     }
 
     /// The commands that build and test the whole project: those of its user if there are any, whatever a plan says (TC-23), and
     /// the `planned` ones otherwise.
     pub fn gate_of(&self, planned: &[Command]) -> Vec<Command> {
-        let Some(Toolchain { build_command, test_command, .. }) = &self.toolchain else { return planned.to_vec() };
-        let mut gate = vec![Command(build_command.clone())];
-        if build_command != test_command {
-            gate.push(Command(test_command.clone()));
+        if !self.is_configured {
+            return planned.to_vec();
         }
-        gate
+        let Toolchain { build_command, test_command, .. } = self.runner.toolchain();
+        let build = (build_command != test_command).then_some(build_command);
+        build.into_iter().chain([test_command]).cloned().map(Command).collect()
     }
 
-    /// Runs the gate of a plan in a checkout of everything, command by command (SAW-48). The inner error is why it does not pass.
+    /// Runs the gate of a plan in a checkout of everything, command by command (SAW-48). The exit code of each decides. The inner
+    /// error is why it does not pass.
     ///
     /// # Errors
     ///
@@ -89,28 +69,35 @@ impl Workbench {
         if commands.is_empty() {
             return Ok(Err(GateFailure::Missing));
         }
-        let toolchain = self.toolchain.clone().unwrap_or_default();
-        let timeout_seconds = toolchain.test_timeout_seconds;
-        let named = |(number, Command(command)): (usize, &Command)| {
-            (format!("gate-{number}"), NamedCommand { timeout_seconds, ..NamedCommand::new(command.clone()) })
-        };
-        let commands_by_name: BTreeMap<_, _> = (1..).zip(&commands).map(named).collect();
-        let toolchain = Toolchain { commands: commands_by_name, ..toolchain };
-        let runner = self.runner()?.with_toolchain(toolchain);
-        let checkout = Checkout::at(checkout);
-        for (number, command) in (1..).zip(&commands) {
-            let known = KnownTests { names: &[], test_path: "", implementation_path: None };
-            let said = match runner.run_named(&format!("gate-{number}"), &checkout, known).await? {
-                TestRun::Ran(outcome) if outcome.all_passed() => continue,
-                TestRun::Ran(outcome) => {
-                    outcome.failed.into_iter().map(|failed| failed.message).collect::<Vec<_>>().join("\n")
+        let (toolchain, checkout) = (self.runner.toolchain(), Checkout::at(checkout));
+        for Command(command) in commands {
+            let said = if self.is_configured && command != toolchain.test_command {
+                match self.runner.build(&checkout).await? {
+                    BuildOutcome::Passed => continue,
+                    failed => failed.diagnostics().to_owned(),
                 }
-                TestRun::DidNotBuild { diagnostics } => diagnostics,
-                TestRun::Forged { tests } => tests.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+            } else {
+                match self.exit_of(command.clone(), &checkout).await? {
+                    TestRun::Ran(outcome) if outcome.all_passed() => continue,
+                    TestRun::Ran(outcome) => {
+                        outcome.failed.into_iter().map(|failed| failed.message).collect::<Vec<_>>().join("\n")
+                    }
+                    TestRun::DidNotBuild { diagnostics } => diagnostics,
+                    TestRun::Forged { tests } => tests.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+                }
             };
             return Ok(Err(GateFailure::Command { command: command.to_string(), said }));
         }
         Ok(Ok(()))
+    }
+
+    /// Runs a command of which only the exit code counts. What an agent's tests can write is used for nothing else.
+    async fn exit_of(&self, command: CommandLine, checkout: &Checkout) -> Result<TestRun, RunError> {
+        let mut toolchain = self.runner.toolchain().clone();
+        let timeout_seconds = toolchain.test_timeout_seconds;
+        toolchain.commands.insert(GATE.to_owned(), NamedCommand { timeout_seconds, ..NamedCommand::new(command) });
+        let known = KnownTests { names: &[], test_path: "", implementation_path: None };
+        self.runner.with_toolchain(toolchain).run_named(GATE, checkout, known).await
     }
 }
 

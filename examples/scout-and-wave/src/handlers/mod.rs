@@ -22,7 +22,7 @@ mod blocked;
 mod quick;
 
 pub use quick::{Quick, QuickCheck, QuickMerge, QuickWork};
-pub use wave_worktrees::WaveWorktrees;
+pub use wave_worktrees::{MissingWorktree, WaveWorktrees};
 
 use crate::graph::{Blocked, Executed, Progress, ScoutAndWave};
 use crate::protocol::state::{BlockReason, State};

@@ -9,6 +9,8 @@ mod held;
 mod every_file_is_here;
 #[path = "../../../../tests/help_is_whole.rs"]
 mod help_is_whole;
+#[path = "../../../../tests/without_confinement.rs"]
+mod without_confinement;
 
 mod project;
 mod test_run;
@@ -24,6 +26,7 @@ mod append_only;
 mod documents;
 mod prompts;
 mod isolation;
+mod wave_worktrees;
 mod stopped;
 mod commands;
 mod quick;

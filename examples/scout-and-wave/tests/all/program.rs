@@ -3,6 +3,7 @@
 use crate::project::{Project, git};
 use crate::small::{plan, project, text, turn, turns};
 use crate::solo::{alone, solo_before_others, solo_plan};
+use crate::without_confinement::without_confinement;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -51,6 +52,25 @@ fn the_program_waits_for_a_person() {
     assert!(!git(&repository, &["for-each-ref"]).contains("wave"));
 }
 
+/// No agent is called where what agents write cannot be confined, unless the user accepts that; a run that is over tells its end
+/// all the same.
+#[tokio::test]
+async fn a_system_that_cannot_confine_is_refused_before_any_agent_is_called() {
+    let place = Place::new(&text(&plan(), &[], "")).await;
+    let check = ["check", "Two files", "--run-id", "c1"];
+    let accepts = ["--accept-weaker-isolation"];
+    without_confinement(&mut || {
+        let (exit, _, said) = place.start(&check);
+        assert!(exit == Some(2) && said.contains("this system cannot keep the code under test from"), "{said}");
+        let (exit, _, said) = place.call(&["show", "c1", "--journal", "../journal"]);
+        assert_eq!(exit, Some(2), "there is no run: {said}");
+        let (exit, _, said) = place.start(&[&check[..], &accepts].concat());
+        assert!(exit == Some(0) && said.contains("Accepted: this system cannot keep"), "{said}");
+        let (exit, _, said) = place.call(&["resume", "c1", "--journal", "../journal"]);
+        assert!(exit == Some(0) && !said.contains("this system cannot keep"), "{said}");
+    });
+}
+
 /// A user's repository, a journal, and scripted agents.
 struct Place {
     project: Project,
@@ -67,9 +87,12 @@ impl Place {
 
     /// A command that begins a run, started in the repository.
     fn begin(&self, command: &[&str]) -> (Option<i32>, Value, String) {
-        let script = self.script.to_str().unwrap();
-        let options = ["--script", script, "--accept-weaker-isolation", "--journal", "../journal"];
-        self.call(&[command, &options].concat())
+        self.start(&[command, &["--accept-weaker-isolation"]].concat())
+    }
+
+    /// The same with all the isolation that is demanded.
+    fn start(&self, command: &[&str]) -> (Option<i32>, Value, String) {
+        self.call(&[command, &["--script", self.script.to_str().unwrap(), "--journal", "../journal"]].concat())
     }
 
     fn call(&self, arguments: &[&str]) -> (Option<i32>, Value, String) {

@@ -5,7 +5,7 @@ use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::answer::{answer, open_questions};
 use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
-use interlocking::toolchain::{Recorder, Toolchain};
+use interlocking::toolchain::{Recorder, Runner, Toolchain};
 use interlocking::workspaces::FilePath;
 use scout_and_wave::graph::{BlockedQuestion, ReviewAnswer, SawResult, ScoutAndWave};
 use scout_and_wave::request::Request;
@@ -55,10 +55,10 @@ impl<'p> TestRun<'p> {
 
     fn run(&self) -> Run<ScoutAndWave> {
         let workspaces = self.project.workspaces();
-        let mut workbench = Workbench::new(self.project.place().join("target"), workspaces.checkouts_of(&self.id));
-        workbench.toolchain = self.toolchain.clone();
-        workbench.accept_weaker_isolation = true;
-        workbench.recorder = self.recorder.clone();
+        let (target, checkouts) = (self.project.place().join("target"), workspaces.checkouts_of(&self.id));
+        let toolchain = self.toolchain.clone().unwrap_or_default();
+        let runner = Runner::with_weaker_isolation(toolchain, target, checkouts).with_recorder(self.recorder.clone());
+        let workbench = Workbench { runner, is_configured: self.toolchain.is_some() };
         let told = self.told.clone();
         run(workbench)
             .with_id(self.id.clone())
