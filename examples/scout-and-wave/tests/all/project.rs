@@ -44,6 +44,22 @@ impl Project {
         self.place.path()
     }
 
+    /// A copy of everything, as a process has left it that was killed.
+    pub(crate) fn saved(&self) -> TempDir {
+        let copy = tempfile::tempdir().unwrap();
+        copy_all(self.place(), copy.path());
+        copy
+    }
+
+    /// Puts everything back in its place as it was [saved](Self::saved).
+    pub(crate) fn restore(&self, saved: &TempDir) {
+        for entry in std::fs::read_dir(self.place()).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.unwrap();
+        }
+        copy_all(saved.path(), self.place());
+    }
+
     pub(crate) fn repository(&self) -> Repository {
         Repository::open(self.root()).unwrap()
     }
@@ -64,6 +80,11 @@ impl Project {
     pub(crate) fn file(&self, revision: &str, path: &str) -> String {
         self.git(&["show", &format!("{revision}:{path}")])
     }
+}
+
+fn copy_all(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-a").arg(from.join(".")).arg(to).status().unwrap();
+    assert!(copied.success());
 }
 
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {

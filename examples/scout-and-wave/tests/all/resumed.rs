@@ -1,5 +1,6 @@
 //! Orchestrators that are killed, and resumed from the journal, the document and git.
 
+use crate::recovered::{comes_to_the_same_without_its_journal, count};
 use crate::small::{passing, plan, project, script_again, turns};
 use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
@@ -9,10 +10,11 @@ use scout_and_wave::protocol::state::State;
 use std::collections::BTreeSet;
 
 /// SAW-46, SAW-47, SAW-105: killed after any node, or after any branch that a node has merged, the run reaches the same result:
-/// every agent works in its previous worktree, every branch is merged once, and the target advances once.
+/// every agent works in its previous worktree, every branch is merged once, and the target advances once. SAW-110, CON-105: so does
+/// another run, if the journal is lost. Once the reports are in the document, no agent works again then; merged branches are skipped.
 #[tokio::test]
 async fn a_run_that_is_killed_anywhere_comes_to_the_same() {
-    let mut killed = 0;
+    let (mut killed, mut without_agents) = (0, 0);
     for moment in 1.. {
         let project = project().await;
         let places = project.place().join("places");
@@ -24,11 +26,12 @@ async fn a_run_that_is_killed_anywhere_comes_to_the_same() {
         let test = TestRun::new(&project, script_again(&plan(), &turns)).with_gate(&passing());
         assert!(matches!(test.start().await, Outcome::Waiting { .. }));
         test.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
-        let ended = match test.resume_until(moment) {
-            Some(ended) => ended,
+        let (ended, left) = match test.resume_until(moment) {
+            Some(ended) => (ended, None),
             None => {
                 killed += 1;
-                test.resume().await
+                let left = project.saved();
+                (test.resume().await, Some(left))
             }
         };
         assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{moment}: {ended:?}");
@@ -51,12 +54,16 @@ async fn a_run_that_is_killed_anywhere_comes_to_the_same() {
         assert_eq!((read.status.state, read.reports.len()), (State::Complete, 2), "{moment}");
         assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1, "{moment}");
         assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n", "{moment}");
-        if moment > killed {
-            break;
-        }
+        let Some(left) = left else { break };
+        drop(test);
+        project.restore(&left);
+        let started = comes_to_the_same_without_its_journal(&project, moment).await;
+        without_agents += usize::from(count(&started, "implement") == 0);
     }
     // Each node from the review on, states, and both merges.
     assert!(killed >= 16, "{killed}");
+    // From the writing of the reports until the wave has landed.
+    assert!(without_agents >= 8, "{without_agents}");
 }
 
 /// SAW-105: killed when the plan has landed and that is not recorded. The next process goes on with the document, which is its own.
