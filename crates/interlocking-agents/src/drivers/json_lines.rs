@@ -1,5 +1,5 @@
 //! Reads the lines of a program that writes JSON, within limits: a line that is too long, or has more values than any
-//! message of an agent, is left out before it is parsed into memory. A line that cannot be understood is left out, too.
+//! message of an agent, is left out before it is parsed into memory. An event that cannot be understood is left out, too.
 
 use std::fmt;
 
@@ -56,7 +56,7 @@ impl JsonLines {
                 if let Some(event) = parse(line).or_else(whole_pairs) {
                     return Read::Event(event);
                 }
-                if !line.trim_ascii_start().starts_with(b"{") {
+                if !may_be_event(line) {
                     return Read::Other;
                 }
                 (line.len() as u64, Reason::NotUnderstood)
@@ -116,6 +116,11 @@ impl fmt::Display for LeftOut {
             more => write!(formatter, "; and {more} more"),
         }
     }
+}
+
+/// Whether a line that is not understood may be an event. Every event has a type; a tool may print other JSON.
+fn may_be_event(line: &[u8]) -> bool {
+    line.trim_ascii_start().starts_with(b"{") && memchr::memmem::find(line, br#""type""#).is_some()
 }
 
 /// Whether a text has at most `most` values if it is JSON. Each value but the outermost follows one of `[`, `{`, `,`
@@ -212,12 +217,14 @@ mod tests {
     fn what_was_left_out_is_told_once_with_the_first_line() {
         let mut lines = JsonLines::default();
         assert_eq!(lines.read(Line::Whole(b"{}"), value), Read::Event(json!({})));
-        assert_eq!(lines.read(Line::Whole(b"not JSON"), value), Read::Other);
+        for other in ["not JSON", "{", r#"{"reason":"#] {
+            assert_eq!(lines.read(Line::Whole(other.as_bytes()), value), Read::Other);
+        }
         assert_eq!(LeftOut::explain(lines.left_out(), "", "nothing"), "nothing");
         let many = "[],".repeat(MOST_VALUES);
         assert_eq!(lines.read(Line::Whole(many.as_bytes()), value), Read::LeftOut);
         assert_eq!(lines.read(Line::TooLong { bytes: 17 << 20 }, value), Read::LeftOut);
-        assert_eq!(lines.read(Line::Whole(br#" {"half"#), value), Read::LeftOut);
+        assert_eq!(lines.read(Line::Whole(br#" {"type":"half"#), value), Read::LeftOut);
         let told = "of its output a line of 300000 bytes was left out: it has more than 100000 JSON values; and 2 more";
         assert_eq!(LeftOut::explain(lines.left_out(), "", "nothing"), told);
         assert_eq!(LeftOut::explain(lines.left_out(), "killed", "nothing"), format!("killed\n({told})"));

@@ -220,6 +220,16 @@ fn after_a_line_that_was_left_out_no_tool_runs_and_a_turn_can_end() {
     }
 }
 
+/// A tool that prints JSON to the program's output still runs.
+#[test]
+fn the_output_of_a_tool_is_no_event() {
+    let tool = json!([{ "type": "tool_use", "id": "1", "name": "Bash", "input": { "command": "make" } }]);
+    let tool = json!({ "type": "assistant", "message": { "role": "assistant", "content": tool } }).to_string();
+    let told = play(&[INIT, &tool, r#"{"reason":"compiler-artifact"}"#, "{", "}"], ended(None, ""), None);
+    assert!(told.is_working);
+    assert!(!told.outcome.unwrap_err().to_string().contains("was left out"));
+}
+
 /// Programs that cut a text in the middle of a surrogate pair print the half.
 #[test]
 fn a_tool_that_ended_with_half_a_character_has_ended() {
