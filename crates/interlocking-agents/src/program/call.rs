@@ -200,7 +200,10 @@ fn broken(error: io::Error) -> AgentErrorKind {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
     use std::time::Duration;
+
+    use futures_util::FutureExt;
 
     use super::*;
     use crate::conversation::activity::Activity;
@@ -234,12 +237,20 @@ mod tests {
             meter: &meter,
         };
         let invocation = Invocation { arguments: vec!["0".into()], ..Invocation::new("sleep", Environment::minimal()) };
-        let limits = CallLimits { total: Some(Duration::from_secs(3)), ..CallLimits::NONE };
-        let blocking = tokio::spawn(on_starter(|| std::thread::sleep(Duration::from_secs(3))));
+        let limit = Duration::from_secs(300);
+        let limits = CallLimits { total: Some(limit), ..CallLimits::NONE };
+        let (release, held) = std::sync::mpsc::channel();
+        let blocking = tokio::spawn(on_starter(move || held.recv()));
         tokio::task::yield_now().await;
-        let timeouts = StopTimeouts::AT_ONCE;
-        let call = run_protocol(invocation, &mut Silent, &context, &limits, &timeouts).await.unwrap();
+        let (mut protocol, timeouts) = (Silent, StopTimeouts::AT_ONCE);
+        let mut call = pin!(run_protocol(invocation, &mut protocol, &context, &limits, &timeouts));
+        assert!(call.as_mut().now_or_never().is_none());
+        tokio::time::pause();
+        tokio::time::advance(2 * limit).await;
+        tokio::time::resume();
+        release.send(()).unwrap();
+        let call = call.await.unwrap();
         assert_eq!((call.ended.exit, call.stop_reason), (Some(0), None));
-        blocking.await.unwrap().unwrap();
+        blocking.await.unwrap().unwrap().unwrap();
     }
 }
