@@ -19,6 +19,8 @@ const SHOWN: usize = 300;
 pub(super) struct Failure {
     pub(super) kind: AgentErrorKind,
     pub(super) spent: Spent,
+    /// Whether the provider refuses what it was asked, not the key, the account or the model.
+    is_of_prompt: bool,
 }
 
 /// What a failed call used up.
@@ -34,12 +36,22 @@ pub(super) enum Spent {
 
 impl Failure {
     fn refused(kind: AgentErrorKind) -> Self {
-        Self { kind, spent: Spent::Nothing }
+        Self { kind, spent: Spent::Nothing, is_of_prompt: false }
     }
 
     /// A failure of a call that may have to be paid for.
     pub(super) fn begun(kind: AgentErrorKind) -> Self {
-        Self { kind, spent: Spent::Unknown }
+        Self { kind, spent: Spent::Unknown, is_of_prompt: false }
+    }
+
+    /// The same; `is_of_prompt` says whether it is the prompt that is refused.
+    fn of_prompt(self, is_of_prompt: bool) -> Self {
+        Self { is_of_prompt, ..self }
+    }
+
+    /// Whether the prompt is refused, so that every later prompt of its session would be refused with it.
+    pub(super) fn refuses_prompt(&self) -> bool {
+        self.is_of_prompt || matches!(self.kind, AgentErrorKind::PromptTooLong)
     }
 
     /// The same, after an answer whose usage the provider has reported.
@@ -52,6 +64,10 @@ impl Failure {
 /// key is removed before the text is cut.
 pub(super) fn failure(error: &Error, redactor: &Redactor) -> Failure {
     let first_line = |text: &str| shortened(text.lines().next().unwrap_or_default(), redactor);
+    let refused = |status: StatusCode, body: &str, headers: &HeaderMap| {
+        let is_of_prompt = matches!(status.as_u16(), 400 | 413 | 422);
+        Failure::refused(status_kind(status, body, headers, redactor)).of_prompt(is_of_prompt)
+    };
     match error {
         Error::WebStream { error, .. } => match (error.downcast_ref::<Error>(), error.downcast_ref::<reqwest::Error>())
         {
@@ -59,13 +75,9 @@ pub(super) fn failure(error: &Error, redactor: &Redactor) -> Failure {
             (None, Some(broken)) => transport(broken),
             (None, None) => malformed(&error.to_string()),
         },
-        Error::HttpError { status, body, headers, .. } => {
-            Failure::refused(status_kind(*status, body, headers, redactor))
-        }
+        Error::HttpError { status, body, headers, .. } => refused(*status, body, headers),
         Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => match webc_error {
-            webc::Error::ResponseFailedStatus { status, body, headers } => {
-                Failure::refused(status_kind(*status, body, headers, redactor))
-            }
+            webc::Error::ResponseFailedStatus { status, body, headers } => refused(*status, body, headers),
             webc::Error::Reqwest(broken) => transport(broken),
             other => malformed(&first_line(&other.to_string())),
         },
@@ -120,7 +132,8 @@ fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap, redactor: &R
 pub(super) fn in_the_stream(body: &Value, redactor: &Redactor) -> Failure {
     let error = ProviderError::of_value(body, redactor);
     let message = || error.message.clone();
-    Failure::begun(match (&*error.kind, &*error.code) {
+    let is_of_prompt = matches!(&*error.kind, "invalid_request_error" | "INVALID_ARGUMENT");
+    let kind = match (&*error.kind, &*error.code) {
         ("rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED", _) | (_, "rate_limit_exceeded" | "429") => {
             AgentErrorKind::RateLimited { retry_after: error.retry_delay }
         }
@@ -139,7 +152,9 @@ pub(super) fn in_the_stream(body: &Value, redactor: &Redactor) -> Failure {
         ) => AgentErrorKind::Refused { reason: message() },
         // The provider is overloaded or broken; nothing else can happen in the middle of an answer.
         _ => AgentErrorKind::Overloaded,
-    })
+    };
+    let is_of_prompt = is_of_prompt && matches!(kind, AgentErrorKind::Refused { .. });
+    Failure::begun(kind).of_prompt(is_of_prompt)
 }
 
 /// The answer is malformed. Another attempt may succeed.
@@ -164,7 +179,8 @@ pub(super) fn cut_off(max_tokens: Option<u32>) -> Failure {
 }
 
 pub(super) fn filtered(reason: &str) -> Failure {
-    Failure::begun(AgentErrorKind::Refused { reason: format!("the model gives no answer to this ({reason})") })
+    let reason = format!("the model gives no answer to this ({reason})");
+    Failure::begun(AgentErrorKind::Refused { reason }).of_prompt(true)
 }
 
 /// A provider's error message. All providers put it into an object `error`, or send such an object.

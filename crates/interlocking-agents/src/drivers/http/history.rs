@@ -82,7 +82,7 @@ impl Histories {
         self.save(session, &exchanges)
     }
 
-    /// Removes the last prompt, because its call would fail again, and so would that of every later prompt.
+    /// Removes the last prompt, which was refused: every later prompt of the session would be refused with it.
     pub(super) fn withdraw(&self, session: &SessionId, exchanges: &[Exchange]) -> Result<(), AgentErrorKind> {
         self.save(session, &exchanges[..exchanges.len().saturating_sub(1)])
     }

@@ -171,7 +171,7 @@ impl Agent for HttpModel {
                 Ok(reply::reply(context, answer, &form, session, usage))
             }
             Err(failure) => {
-                if stays_refused(&failure.kind)
+                if failure.refuses_prompt()
                     && let Err(error) = self.histories.withdraw(&session, &exchanges)
                 {
                     tracing::warn!(%session, %error, "a prompt that was refused stays in its session");
@@ -181,12 +181,6 @@ impl Agent for HttpModel {
             }
         }
     }
-}
-
-/// Whether a call with the same prompt would fail again.
-fn stays_refused(kind: &AgentErrorKind) -> bool {
-    use AgentErrorKind::{Configuration, PromptTooLong, Refused};
-    matches!(kind, PromptTooLong | Refused { .. } | Configuration { .. })
 }
 
 /// The same error without the key, which a provider may repeat in its message.
