@@ -112,7 +112,8 @@ impl Driver {
         if !net.features().reports {
             return Ok(output);
         }
-        let deadline = self.shared.untyped().settings.options().report_deadline;
+        self.untyped().mail().close();
+        let deadline = self.untyped().settings.options().report_deadline;
         let mut over: Over<'_> = Box::pin(tokio::time::sleep(deadline));
         while self.is_background_busy() {
             self.drop_completed();
@@ -146,7 +147,6 @@ impl Driver {
     /// recorded as an addendum.
     fn abandon_background(&mut self, deadline: std::time::Duration) {
         let shared = self.shared.clone();
-        shared.untyped().mail().close();
         let limit_ms = deadline.as_millis().try_into().unwrap_or(u64::MAX);
         let late = |execution| {
             let message = format!("was not done {deadline:?} after the run came to its exit");

@@ -65,7 +65,7 @@ impl HumanHandler<clerk::ask> for AskThem {
 }
 enum Advise {
     ForEver,
-    /// Reports whether a message waits, long after the run's end.
+    /// Reports whether a message waits, long after the run has come to its exit.
     OnMail,
 }
 impl AdvisoryHandler<clerk::advise> for Advise {
@@ -98,17 +98,25 @@ async fn a_run_waits_for_a_person_though_the_adviser_of_another_child_is_late() 
     assert!(matches!(report.outcome, Outcome::Waiting { .. }), "{:?}", report.outcome);
 }
 
-/// Nothing takes up the letters to a run that has ended.
+/// No message is handled after the exit, and nothing takes up the letters to a run that has ended.
 #[tokio::test(start_paused = true)]
 async fn an_adviser_that_is_late_has_no_mail() {
-    let journal = Arc::new(MemoryJournal::new());
-    let run = timed(clerk(Advise::OnMail)).with_journal(journal.clone());
-    finished(run.with_report_deadline(Duration::from_millis(10)).start(false).await.unwrap());
-    let body = LetterBody::Message { node: "nobody".to_owned(), message: "1".into() };
-    journal.post(&RunId::DEFAULT, Letter { key: None, body }).await.unwrap();
-    pass(1_000).await;
-    let last = journal.records(&RunId::DEFAULT).pop().unwrap().entry;
-    let Entry::Report { report: Some(report), .. } = &last else { panic!("{last:?}") };
-    assert_eq!(*report, "false".into());
-    drop(journal.claim(&RunId::DEFAULT).await.unwrap());
+    for deadline_ms in [10, 1_000] {
+        let journal = Arc::new(MemoryJournal::new());
+        let run = timed(clerk(Advise::OnMail)).with_journal(journal.clone());
+        let (report, ()) = tokio::join!(run.with_report_deadline(Duration::from_millis(deadline_ms)).start(false), async {
+            pass(50).await;
+            let body = LetterBody::Message { node: "begin".to_owned(), message: "true".into() };
+            journal.post(&RunId::DEFAULT, Letter { key: None, body }).await.unwrap();
+            pass(1_000).await;
+        });
+        finished(report.unwrap());
+        let mut entries = journal.records(&RunId::DEFAULT).into_iter().map(|record| record.entry);
+        let report = entries.find_map(|entry| match entry {
+            Entry::Report { report, .. } => report,
+            _ => None,
+        });
+        assert_eq!(report, Some("false".into()), "{deadline_ms}");
+        drop(journal.claim(&RunId::DEFAULT).await.unwrap());
+    }
 }
