@@ -65,7 +65,7 @@ impl JsonLines {
         let left_out = self.left_out.get_or_insert(LeftOut { bytes, reason, lines: 0 });
         left_out.lines += 1;
         if left_out.lines == 1 {
-            tracing::warn!(bytes, ?reason, "a line of the program's output was left out");
+            tracing::warn!(bytes, ?reason, "a line that the program wrote was left out");
         }
         Read::LeftOut
     }
