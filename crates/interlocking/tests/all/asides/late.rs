@@ -104,12 +104,13 @@ async fn an_adviser_that_is_late_has_no_mail() {
     for deadline_ms in [10, 1_000] {
         let journal = Arc::new(MemoryJournal::new());
         let run = timed(clerk(Advise::OnMail)).with_journal(journal.clone());
-        let (report, ()) = tokio::join!(run.with_report_deadline(Duration::from_millis(deadline_ms)).start(false), async {
-            pass(50).await;
-            let body = LetterBody::Message { node: "begin".to_owned(), message: "true".into() };
-            journal.post(&RunId::DEFAULT, Letter { key: None, body }).await.unwrap();
-            pass(1_000).await;
-        });
+        let (report, ()) =
+            tokio::join!(run.with_report_deadline(Duration::from_millis(deadline_ms)).start(false), async {
+                pass(50).await;
+                let body = LetterBody::Message { node: "begin".to_owned(), message: "true".into() };
+                journal.post(&RunId::DEFAULT, Letter { key: None, body }).await.unwrap();
+                pass(1_000).await;
+            });
         finished(report.unwrap());
         let mut entries = journal.records(&RunId::DEFAULT).into_iter().map(|record| record.entry);
         let report = entries.find_map(|entry| match entry {
