@@ -45,6 +45,11 @@ impl History {
         *begun
     }
 
+    /// Whether an execution has begun a conversation in this process.
+    pub(crate) fn has_conversed(&self, by: &By) -> bool {
+        self.0.lock().conversations.contains_key(by)
+    }
+
     pub(crate) fn began_session(&self, by: By, conversation: u32, agent: String, session: SessionId) {
         self.0.lock().sessions.insert((by, conversation), (agent, session));
     }

@@ -196,15 +196,32 @@ impl<'run> Guarded<'run> {
         if !matches!(ended, Err(Interruption::Cancelled)) {
             // Its agent's program ends before its workspace is examined.
             step.stop();
-            if ended.is_err() && net.row(self.execution.node).is_prompted() {
-                let verified = workspaces::verify(workspaces, Some(name), Moment::After, None).await;
-                verified.map_err(Interruption::Workspace)?;
-            }
-            if let Some(before) = before {
-                unchanged_since(&before, workspaces, name).await.map_err(Interruption::Workspace)?;
+            if let Err(error) = self.examine(before, workspaces, name, ended.is_err()).await {
+                return Err(match ended {
+                    Ok(()) => Interruption::Workspace(error),
+                    Err(interrupted) => Interruption::WorkspaceAfter { error, interrupted: Box::new(interrupted) },
+                });
             }
         }
         ended.map(|()| began_at.map(|id| Commit { workspace: name.to_owned(), id }))
+    }
+
+    /// Examines a workspace in which the execution has ended. A turn of an agent that was not interrupted has verified it.
+    async fn examine(
+        self,
+        before: Option<Vec<String>>,
+        workspaces: &dyn Workspaces,
+        name: &str,
+        is_interrupted: bool,
+    ) -> Result<(), WorkspaceError> {
+        let Self { untyped, execution, .. } = self;
+        if is_interrupted && untyped.history().has_conversed(&untyped.by(execution)) {
+            workspaces::verify(workspaces, Some(name), Moment::After, None).await?;
+        }
+        match before {
+            Some(before) => unchanged_since(&before, workspaces, name).await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -226,8 +243,8 @@ async fn unchanged_since(before: &[String], workspaces: &dyn Workspaces, name: &
     if before == after {
         return Ok(());
     }
-    let gone = before.iter().filter(|change| !after.contains(change));
-    let gone = gone.map(|change| format!("no longer there: {change}"));
-    let changes = after.iter().filter(|change| !before.contains(change)).cloned().chain(gone).collect();
+    let removed = before.iter().filter(|change| !after.contains(change));
+    let removed = removed.map(|change| format!("removed: {change}"));
+    let changes = after.iter().filter(|change| !before.contains(change)).cloned().chain(removed).collect();
     Err(WorkspaceError::Changed { changes })
 }

@@ -22,6 +22,11 @@ pub(crate) enum Interruption {
     TimedOut(Duration),
     Cancelled,
     Workspace(WorkspaceError),
+    /// It was interrupted, and its workspace is not as it should be.
+    WorkspaceAfter {
+        error: WorkspaceError,
+        interrupted: Box<Self>,
+    },
     /// Its task ended without an outcome: the drop of a value in it panicked, or the task's runtime ended.
     TaskLost,
 }
@@ -97,6 +102,11 @@ impl Interruption {
             Self::Workspace(error) => {
                 let name = net.row(execution.node).workspace.clone().unwrap_or_default();
                 (FailureKind::Workspace, format!("workspace `{name}`: {error}"))
+            }
+            Self::WorkspaceAfter { error, interrupted } => {
+                let mut failure = Self::Workspace(error).into_failure(net, execution)?;
+                failure.causes.extend(interrupted.into_failure(net, execution).map(|first| first.message));
+                return Some(failure);
             }
         };
         Some(failure(net, execution, kind, message, Vec::new()))

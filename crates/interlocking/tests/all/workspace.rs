@@ -108,7 +108,7 @@ async fn what_a_read_only_node_removes_is_named() {
     assert_eq!(failure.kind, FailureKind::Workspace);
     assert_eq!(
         failure.message,
-        "workspace `main`: the node may only read this place, but changed it:\nno longer there: work.txt: tidy"
+        "workspace `main`: the node may only read this place, but changed it:\nremoved: work.txt: tidy"
     );
 }
 
@@ -143,11 +143,13 @@ logic!(Walk for patrol::look, |what: String, cx| {
 #[tokio::test(start_paused = true)]
 async fn a_read_only_node_that_is_interrupted_is_found_out() {
     let changed = "workspace `main`: the node may only read this place, but changed it:\nlook.txt: I was here";
-    for what in ["stall", "fall"] {
+    for (what, first) in [("stall", "took longer than its timeout of 1s"), ("fall", "assertion `left != right` failed")]
+    {
         let place = tempfile::tempdir().unwrap();
         let run = timed(Patrol { look: LogicNode(Walk) }).with_workspaces(Arc::new(Listing(place.path().to_owned())));
         let failure = failed(run.start(what.to_owned()).await.unwrap());
         assert_eq!((&failure.kind, failure.message.as_str()), (&FailureKind::Workspace, changed), "{what}");
+        assert!(matches!(&failure.causes[..], [cause] if cause.starts_with(first)), "{:?}", failure.causes);
     }
     let place = tempfile::tempdir().unwrap();
     let run = timed(Patrol { look: LogicNode(Walk) }).with_workspaces(Arc::new(Listing(place.path().to_owned())));
