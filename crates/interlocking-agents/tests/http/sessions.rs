@@ -164,7 +164,7 @@ async fn a_prompt_that_was_refused_is_not_sent_again() {
     for provider in PROVIDERS {
         for (status, is_withdrawn) in [(413, true), (400, true), (422, true), (401, false), (404, false)] {
             let script = Script::new()
-                .rule(Rule::any().prompt("much too long").reply(Reaction::status(status, "no")))
+                .rule(Rule::any().prompt("much too long").times(1).reply(Reaction::status(status, "no")))
                 .rule(Rule::any().reply(Reaction::text("yes")));
             let server = ModelServer::start(script).unwrap();
             let model = model(&server, provider);
