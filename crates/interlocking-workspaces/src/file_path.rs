@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A file's path, relative to the root of the repository, such as `src/lib.rs`: a [`RepositoryPath`] that is text, and data. One that leads
-/// out of the repository, or into git's own files, is refused when it is read.
+/// out of the repository or into git's own files, or that would be read as another, is refused when it is read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", inline)]
@@ -20,7 +20,7 @@ impl FilePath {
     ///
     /// # Errors
     ///
-    /// [`PathError`] if it leads out of the repository, or into git's own files.
+    /// [`PathError`] if it is not a [`RepositoryPath`].
     pub fn new(path: impl Into<String>) -> Result<Self, PathError> {
         let text = path.into();
         let path = RepositoryPath::new(&text)?;

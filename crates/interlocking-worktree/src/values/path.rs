@@ -14,9 +14,10 @@ use gix::{
 /// A path of a file or directory relative to the root of the working tree, with `/` between its parts.
 ///
 /// It never leaves the tree: no `..`, no leading `/`, no `.git`, also as spelled on the file systems of Windows and
-/// macOS. It may have bytes that are not UTF-8, since git's paths may, and a part may be a device's name on Windows,
-/// since projects have an `aux.rs`; such a project cannot be checked out there. Paths that git itself reports (in a
-/// diff or a conflict) are not checked.
+/// macOS. It has no control character, and none that changes the order in which others are shown. It may have characters
+/// that are not seen, since emoji and words of some languages need them, and bytes that are not UTF-8, since git's paths
+/// may. A part may be a device's name on Windows, since projects have an `aux.rs`; such a project cannot be checked out
+/// there. Paths that git itself reports (in a diff or a conflict) are not checked.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RepositoryPath(BString);
 
@@ -55,10 +56,10 @@ pub enum PathRule {
     /// It contains a control character.
     #[error("it contains a control character")]
     ControlCharacter,
-    /// It contains a character that is not seen, or changes the order in which others are shown: it would be read as
-    /// another path.
-    #[error("it contains a character that is not seen, or changes the order of others")]
-    UnseenCharacter,
+    /// It contains a character that changes the order in which others are shown, or begins a new line: it would be read
+    /// as another path.
+    #[error("it contains a character that changes the order of others, or begins a new line")]
+    ReorderingCharacter,
     /// It has more than [`PathRule::LONGEST`] bytes, or a part more than [`PathRule::LONGEST_PART`].
     #[error("it is longer than 4096 bytes, or a part of it than 255")]
     TooLong,
@@ -162,7 +163,7 @@ fn broken_rule(path: &[u8]) -> Option<PathRule> {
     if path.contains(&b'\\') {
         return Some(PathRule::Backslash);
     }
-    if path.iter().any(u8::is_ascii_control) {
+    if path.chars().any(char::is_control) {
         return Some(PathRule::ControlCharacter);
     }
     for part in path.split(|byte| *byte == b'/') {
@@ -178,14 +179,12 @@ fn broken_rule(path: &[u8]) -> Option<PathRule> {
             return Some(PathRule::DotGit);
         }
     }
-    path.chars().any(is_unseen).then_some(PathRule::UnseenCharacter)
+    path.chars().any(is_reordering).then_some(PathRule::ReorderingCharacter)
 }
 
-/// Whether a character takes no room where it is shown, or changes the order of others. A file system may leave it out.
-fn is_unseen(character: char) -> bool {
-    matches!(character, '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-        | '\u{e0000}'..='\u{e0fff}')
+/// Whether a character changes the order in which others are shown, or begins a new line.
+fn is_reordering(character: char) -> bool {
+    matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -211,9 +210,9 @@ mod tests {
             (".git /config", PathRule::DotGit),
             (".git::$INDEX_ALLOCATION/config", PathRule::DotGit),
             (".g\u{200c}it/config", PathRule::DotGit),
-            ("src/li\u{200b}b.rs", PathRule::UnseenCharacter),
-            ("src/\u{202e}sr.bil", PathRule::UnseenCharacter),
-            ("src/\u{9b}2J.rs", PathRule::UnseenCharacter),
+            ("src/\u{202e}sr.bil", PathRule::ReorderingCharacter),
+            ("src/\u{2028}lib.rs", PathRule::ReorderingCharacter),
+            ("src/\u{9b}2J.rs", PathRule::ControlCharacter),
             ("a\\..\\b", PathRule::Backslash),
             ("a\nb", PathRule::ControlCharacter),
             (long.as_str(), PathRule::TooLong),
@@ -221,6 +220,20 @@ mod tests {
         ];
         for (path, reason) in cases {
             assert_eq!(RepositoryPath::new(path).unwrap_err().reason, reason, "{path:?}");
+        }
+    }
+
+    /// Real projects have such names.
+    #[test]
+    fn characters_that_are_not_seen_are_part_of_names() {
+        for path in [
+            "docs/\u{2764}\u{fe0f}.md",
+            "docs/\u{1f468}\u{200d}\u{1f469}.md",
+            "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}.txt",
+            "\u{845b}\u{e0100}.txt",
+            "soft\u{ad}hyphen.txt",
+        ] {
+            assert_eq!(RepositoryPath::new(path).map(|path| path.to_string()).as_deref(), Ok(path));
         }
     }
 

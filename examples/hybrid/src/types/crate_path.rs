@@ -8,7 +8,7 @@ use interlocking::worktree::RepositoryPath;
 use serde::{Deserialize, Serialize};
 
 /// A file's path relative to the crate that is taken for nothing else on any system: a [`FilePath`] that no program takes for an
-/// option or a pattern, that no file system changes, and that is none of the files that tell git what to do.
+/// option or a pattern, that no file system changes, of which each character is seen, and that is none of the files that tell git what to do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CratePath(FilePath);
@@ -35,6 +35,8 @@ impl CratePath {
         let some_part = |is: fn(&str) -> bool| text.split('/').any(is);
         let reason = if text.contains([':', '*', '?', '"', '<', '>', '|']) {
             "it contains a character that paths of all systems cannot"
+        } else if text.contains(is_unseen) {
+            "it contains a character that is not seen"
         } else if some_part(is_gits) {
             "it belongs to git"
         } else if some_part(|part| part.starts_with('-')) {
@@ -67,6 +69,12 @@ impl CratePath {
 fn is_gits(part: &str) -> bool {
     let part = part.to_ascii_lowercase();
     part.starts_with(".git") || part.starts_with("git~")
+}
+
+/// Whether a character takes no room where it is shown. A file system may leave it out.
+fn is_unseen(character: char) -> bool {
+    matches!(character, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 impl TryFrom<String> for CratePath {
@@ -124,6 +132,9 @@ mod tests {
             ".gitmodules",
             "src/*.rs",
             "src/li\u{200b}b.rs",
+            "src/li\u{ad}b.rs",
+            "src/li\u{fe0f}b.rs",
+            "src/li\u{e0100}b.rs",
             ".g\u{200c}it/config",
             "src/\u{202e}sr.bil",
             "src/\u{1b}[2J.rs",
