@@ -17,6 +17,7 @@ impl GitRun {
     /// Removes what is not to be kept. If the run stops to be resumed, that is only its fresh checkouts. Git work.
     pub(crate) fn end(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         self.close();
+        self.delete_moved_away();
         self.0.tree.retired.wait();
         self.0.tree.named.remove_active(&self.0.names.label);
         let ended = self.remove_unless_kept(end);

@@ -10,6 +10,7 @@ use interlocking_worktree::{BranchName, CommitId, RepositoryPath, Worktree, Writ
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 
@@ -40,6 +41,8 @@ struct Numbers {
     left: BTreeMap<u32, WrittenFiles>,
     /// How many checkouts have been moved away to be deleted.
     moved_away: u64,
+    /// Those of them that nothing has begun to delete, by the label of the run that had them.
+    to_delete: Vec<(String, PathBuf)>,
 }
 
 impl Checkouts {
@@ -59,6 +62,13 @@ impl Checkouts {
         let mut numbers = self.lock();
         numbers.taken.remove(&number);
         numbers.left.extend(left.map(|left| (number, left)));
+    }
+
+    /// Takes a checkout of a run that was moved away. `None` once all are taken.
+    fn take_moved_away(&self, label: &str) -> Option<PathBuf> {
+        let to_delete = &mut self.lock().to_delete;
+        let at = to_delete.iter().position(|(owner, _)| owner == label)?;
+        Some(to_delete.swap_remove(at).1)
     }
 }
 
@@ -116,30 +126,41 @@ impl GitRun {
 
     /// Deletes a checkout, without making a task of a runtime wait for that: a build may have left many files.
     fn discard_checkout(&self, place: &Path) {
-        match Handle::try_current().is_ok().then(|| self.move_away(place)).flatten() {
-            Some(moved) => {
-                let run = self.clone();
-                drop(spawn_blocking(move || {
-                    // Held to the end of the work, so that the end of the run waits for it.
-                    let closed = run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
-                    if !*closed {
-                        // What stays is deleted at the end of the root run.
-                        let _ = delete_directory(&moved);
-                    }
-                }));
-            }
+        if Handle::try_current().is_ok() && self.move_away(place) {
+            let run = self.clone();
+            drop(spawn_blocking(move || {
+                // Held to the end of the work, so that the end of the run waits for it.
+                let closed = run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
+                if !*closed {
+                    run.delete_moved_away();
+                }
+            }));
+        } else {
             // If this fails, the next checkout with the same number fails and reports it.
-            None => drop(delete_directory(place)),
+            let _ = delete_directory(place);
         }
     }
 
-    /// Moves a checkout away from its place, which the next one can have at once. `None` if that is not possible, as on
-    /// Windows while a program has a file of it open.
-    fn move_away(&self, place: &Path) -> Option<PathBuf> {
+    /// Moves a checkout away from its place, which the next one can have at once. Whether that was possible. The name
+    /// is none that a killed process has left.
+    fn move_away(&self, place: &Path) -> bool {
         let mut numbers = self.0.tree.checkouts.lock();
         numbers.moved_away += 1;
-        let moved = place.with_file_name(format!(".deleted-{}", numbers.moved_away));
-        fs::rename(place, &moved).ok().map(|()| moved)
+        let moved = place.with_file_name(format!(".deleted-{}-{}", process::id(), numbers.moved_away));
+        let is_moved = fs::rename(place, &moved).is_ok();
+        if is_moved {
+            numbers.to_delete.push((self.0.names.label.clone(), moved));
+        }
+        is_moved
+    }
+
+    /// Deletes the run's checkouts that were moved away, but for those that another thread is deleting. At the end of the
+    /// run, no other thread is.
+    pub(crate) fn delete_moved_away(&self) {
+        while let Some(moved) = self.0.tree.checkouts.take_moved_away(&self.0.names.label) {
+            // What stays is deleted at the end of the root run.
+            let _ = delete_directory(&moved);
+        }
     }
 
     fn make_checkout(
@@ -199,5 +220,30 @@ impl std::fmt::Debug for FreshCheckout {
             .field("path", &self.path())
             .field("commit", &self.commit)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git_workspaces::GitWorkspaces;
+    use interlocking_core::run_id::RunId;
+    use interlocking_runtime::workspaces::RunEnd;
+    use interlocking_worktree::{Configuration, Repository};
+
+    /// A child's checkouts are deleted before the root run ends, even if no thread was free for that.
+    #[test]
+    fn the_end_of_a_run_deletes_its_checkouts_that_no_thread_has_deleted() {
+        let place = tempfile::tempdir().unwrap();
+        let repository = Repository::init_with(place.path().join("project"), Configuration::RepositoryOnly).unwrap();
+        let run = GitRun::of_name(GitWorkspaces::new(repository, place.path().join("runs")).0, RunId::DEFAULT);
+        let moved = [run.0.names.label.as_str(), "another"].map(|label| {
+            let moved = place.path().join(label);
+            fs::create_dir(&moved).unwrap();
+            run.0.tree.checkouts.lock().to_delete.push((label.to_owned(), moved.clone()));
+            moved
+        });
+        run.end(RunEnd::Stopped).unwrap();
+        assert_eq!(moved.map(|moved| moved.exists()), [false, true]);
     }
 }

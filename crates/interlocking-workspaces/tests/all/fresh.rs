@@ -9,6 +9,7 @@ use interlocking::workspaces::{Checkout, FreshCheckout, GitWorkspacesError};
 use interlocking::worktree::{BranchName, CommitId, Configuration, Keep, Repository, RepositoryPath};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[derive(Template)]
 #[template(source = "Work.", ext = "txt")]
@@ -123,10 +124,12 @@ async fn drop_while_no_thread_is_free(checkout: FreshCheckout) -> Result<(), Nod
     assert_eq!(files_of(&directory).len(), 1, "the files are deleted on another thread");
     drop(free);
     busy.await?;
-    while !files_of(&directory).is_empty() {
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
-    Ok(())
+    let deleted = async {
+        while !files_of(&directory).is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    Ok(tokio::time::timeout(Duration::from_secs(60), deleted).await?)
 }
 
 struct Cloned(Arc<Project>);
@@ -208,8 +211,8 @@ async fn what_is_examined_is_what_is_committed() {
 fn a_dropped_checkout_is_deleted_on_another_thread() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
     let project = Arc::new(Project::new());
-    let ended = trial(&project, Keep::Always, First::Drops, &Kept::default());
-    let Outcome::Failed(failure) = runtime.block_on(ended.start(())).unwrap().outcome else { panic!("it goes on") };
+    let run = trial(&project, Keep::Always, First::Drops, &Kept::default());
+    let Outcome::Failed(failure) = runtime.block_on(run.start(())).unwrap().outcome else { panic!("it goes on") };
     assert_eq!(failure.message, "dropped");
     assert!(!project.workspaces().checkouts_of(&RunId::DEFAULT).exists());
 }
