@@ -92,10 +92,10 @@ impl Writer {
             }
         }
         self.delete(id)?;
-        for Child { id, .. } in descendants {
-            self.delete(id)?;
+        for Child { id, .. } in &descendants {
+            self.delete(*id)?;
         }
-        self.forget_senders()?;
+        self.forget_senders(&std::iter::once(run).chain(descendants.iter().map(|child| &child.run)).collect())?;
         self.sweep().map(|_| ())
     }
 
@@ -125,7 +125,7 @@ impl Writer {
         if selected.is_empty() {
             return Ok(Pruned::default());
         }
-        self.forget_senders()?;
+        self.forget_senders(&selected.iter().map(|aged| &aged.run).collect())?;
         let objects = self.sweep()?;
         Ok(Pruned { runs: selected.into_iter().map(|run| run.run).collect(), objects })
     }
@@ -220,13 +220,22 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes the keys of the messages whose [senders](interlocking_runtime::journal::Letter::sender) are not here any more.
-    fn forget_senders(&self) -> Result<(), Trouble> {
-        self.connection.execute(
-            "UPDATE letter SET key=NULL WHERE key GLOB 'message * of run *' \
-             AND substr(key,instr(key,' of run ')+8) NOT IN (SELECT name FROM run)",
-            [],
-        )?;
+    /// Removes the keys of the messages whose [senders](interlocking_runtime::journal::Letter::sender) are these runs.
+    fn forget_senders(&self, removed: &HashSet<&RunId>) -> Result<(), Trouble> {
+        let mut messages =
+            self.connection.prepare_cached("SELECT run,number,key FROM letter WHERE key GLOB 'message * of run *'")?;
+        let mut rows = messages.query([])?;
+        let mut theirs: Vec<(i64, i64)> = Vec::new();
+        while let Some(row) = rows.next()? {
+            let key: String = row.get(2)?;
+            let sender = key.rsplit_once(" of run ").and_then(|(_, run)| run.parse().ok());
+            if sender.is_some_and(|sender: RunId| removed.contains(&sender)) {
+                theirs.push((row.get(0)?, row.get(1)?));
+            }
+        }
+        for letter in theirs {
+            self.connection.prepare_cached("UPDATE letter SET key=NULL WHERE run=? AND number=?")?.execute(letter)?;
+        }
         Ok(())
     }
 }
