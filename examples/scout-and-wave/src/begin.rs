@@ -142,7 +142,7 @@ async fn begin_demonstration(
         "Scripted agents build text statistics in {}; files, builds, tests and merges are real.",
         run.repository().display()
     );
-    run.lay_out(&SEED, &said).await?;
+    run.lay_out(&SEED, "A crate to build on", &said).await?;
     Ok((Request::Feature { task: demo::TASK.to_owned(), document }, prepare(run, options.approve).await?))
 }
 

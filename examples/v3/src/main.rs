@@ -86,7 +86,7 @@ async fn begin(
         let place = repository_run.repository().display();
         let said =
             format!("Scripted agents build a URL shortener in {place}; files, builds, tests and merges are real.");
-        repository_run.lay_out(&demo::SEED, &said).await?;
+        repository_run.lay_out(&demo::SEED, "A crate to build on", &said).await?;
     }
     Ok((spec.into(), prepare(repository_run).await?))
 }

@@ -13,8 +13,8 @@ use clap::Args;
 use interlocking_core::run_id::RunId;
 #[cfg(feature = "repository")]
 use interlocking_runtime::CancelToken;
+use interlocking_runtime::journal::Journal;
 use interlocking_runtime::journal::fork::{self, ForkPoint};
-use interlocking_runtime::journal::{Entry, Journal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -74,14 +74,17 @@ pub(crate) async fn fork(
     stored?;
     if !common.json {
         let records = count(forked.records, "record");
-        let next = match journal.load(&new).await.map_err(CommandError::of_journal)?.first().map(|first| &first.entry) {
+        // The fork is there: an error of this list is none of the command.
+        let runs = journal.runs().await.unwrap_or_default();
+        let next = match runs.into_iter().find(|run| run.run == new) {
             // A fork of a child run, as a rule.
-            Some(Entry::Started { table, .. }) if table.graph != graph => {
-                format!("only a program whose graph is `{}` can resume it", table.graph)
+            Some(forked) if forked.graph != graph => {
+                format!("; only a program whose graph is `{}` can resume it", forked.graph)
             }
-            _ => format!("`{name} resume {new}{}` goes on from there", common.journal.words()),
+            Some(_) => format!("; `{name} resume {new}{}` goes on from there", common.journal.words()),
+            None => String::new(),
         };
-        console.line(Style::Good, &format!("{new} has the first {records} of {of}; {next}"));
+        console.line(Style::Good, &format!("{new} has the first {records} of {of}{next}"));
     }
     Ok(Exit::Done)
 }

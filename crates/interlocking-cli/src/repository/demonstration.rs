@@ -86,15 +86,15 @@ pub async fn lay_out<E: From<LayOutError>>(
 }
 
 impl<M: Remembered> RepositoryRun<M> {
-    /// Prints what the demonstration is, and [lays out](lay_out) its crate as the run's repository.
+    /// Prints what the demonstration is, and [lays out](lay_out) these files as the run's repository, with a commit of this
+    /// message.
     ///
     /// # Errors
     ///
     /// [`CommandError`] if the repository cannot be created.
-    pub async fn lay_out(&self, files: &[EmbeddedFile], what_it_is: &str) -> Result<(), CommandError> {
+    pub async fn lay_out(&self, files: &[EmbeddedFile], message: &str, what_it_is: &str) -> Result<(), CommandError> {
         self.start.console.line(Style::Bold, what_it_is);
-        let laid_out =
-            lay_out(self.repository(), files, "A crate to build on", async |_| Ok::<_, LayOutError>(())).await;
+        let laid_out = lay_out(self.repository(), files, message, async |_| Ok::<_, LayOutError>(())).await;
         laid_out.map(drop).map_err(|error| {
             CommandError::new(format!("the demonstration could not be laid out: {error}")).with_exit(Exit::Failed)
         })
