@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file for what a run writes. If this process has created it and it is still empty, it is removed when this value is dropped:
-/// the run was refused, or did not start.
+/// the run was refused, did not start, or had nothing to write.
 pub(crate) struct ReservedFile {
     path: PathBuf,
     /// Whether this process has created the file.
