@@ -65,15 +65,13 @@ impl Cargo {
         self.build(unified(program(root).args(["check", "--locked", "--tests"]), set, ALL)).map(drop)
     }
 
-    /// Whether the workspace's tests have the package with the features that a set's tests have: dependencies of tests may turn on
-    /// features of the package itself.
+    /// Whether the workspace's tests have the package, and our crates below it, with the features that a set's tests have:
+    /// dependencies of tests may turn on features of the package itself.
     pub(crate) fn is_in_the_workspace_s_tests(&self, root: &Path, set: &Set) -> Result<bool, String> {
-        let package = |crates: BTreeSet<String>| {
-            let begins = format!("{NORMAL}: {} ", set.package);
-            crates.into_iter().filter(|line| line.starts_with(&begins)).collect::<BTreeSet<_>>()
-        };
-        let alone = crates(|tree| of(tree.args(["--locked", "-e", "dev"]), set), root)?;
-        Ok(package(alone) == package(workspace_tests(root)?))
+        let begins = format!("{NORMAL}: {} ", set.package);
+        let mut alone = crates(|tree| of(tree.args(["--locked", "-e", "dev"]), set), root)?;
+        alone.retain(|line| line.contains(&*root.to_string_lossy()));
+        Ok(alone.iter().any(|line| line.starts_with(&begins)) && alone.is_subset(&workspace_tests(root)?))
     }
 
     /// Runs the tests with the features of third-party crates that the workspace's tests are built with.
@@ -136,7 +134,7 @@ impl Cargo {
 /// Third-party crates whose features differ between `tests/unified` and the workspace's tests.
 pub(crate) fn not_unified(root: &Path) -> Result<Vec<String>, String> {
     let workspace = workspace_tests(root)?;
-    let unified = crates(|tree| tree.args(["--locked", "--package", UNIFIED]), root)?;
+    let unified = crates(|tree| tree.args(["--locked", "--package", UNIFIED, "--features", "below"]), root)?;
     let root = root.to_string_lossy();
     Ok(unified.difference(&workspace).filter(|name| !name.contains(&*root)).cloned().collect())
 }
