@@ -25,28 +25,39 @@ pub struct Workbench {
     pub denied: Denied,
 }
 
-/// A toolchain has no command for the tests of one file.
+/// Nothing says how the tests of one file are run and judged.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "nothing says how the tests of one file are run: write it as `commands.suite`, where `{{path}}` is the file, and `{{name}}` its name \
-     without directory and ending"
-)]
-pub struct NoSuite;
+pub enum NoSuite {
+    /// The toolchain has no command for them.
+    #[error(
+        "nothing says how the tests of one file are run: write it as `commands.suite`, where `{{path}}` is the file, and `{{name}}` its name \
+         without directory and ending"
+    )]
+    NoCommand,
+    /// By its exit code alone, the command would say less of a test than the test command does.
+    #[error(
+        "`commands.suite` is judged by its exit code alone, but `testCommand` has another harness: write `harness = …` in `commands.suite`"
+    )]
+    ExitCodeAlone,
+}
 
 /// The command that runs the tests of one file: the toolchain's `suite`, or `cargo test --test` if cargo runs the project's tests.
 ///
 /// # Errors
 ///
-/// [`NoSuite`] if there is neither.
+/// [`NoSuite`] if there is neither, or if only `suite` is judged by its exit code.
 pub fn suite_of(toolchain: &Toolchain) -> Result<NamedCommand, NoSuite> {
     match toolchain.commands.get(SUITE) {
+        Some(suite) if suite.harness == Harness::ExitCode && toolchain.harness != Harness::ExitCode => {
+            Err(NoSuite::ExitCodeAlone)
+        }
         Some(suite) => Ok(suite.clone()),
         None if toolchain.test_command.program() == "cargo" => Ok(NamedCommand {
             command: CommandLine::new("cargo", &["test", "--no-fail-fast", "--test", "{name}"]),
             harness: Harness::Libtest,
             timeout_seconds: toolchain.test_timeout_seconds,
         }),
-        None => Err(NoSuite),
+        None => Err(NoSuite::NoCommand),
     }
 }
 
@@ -97,7 +108,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`NoSuite`] if the toolchain does not say how the tests of one file are run.
+    /// [`NoSuite`] if the toolchain does not say how the tests of one file are run and judged.
     pub fn new(runner: Runner) -> Result<Self, NoSuite> {
         let suite = suite_of(runner.toolchain())?;
         Ok(Self { runner, suite, denied: Denied { unsafe_code: true, ..Denied::default() } })

@@ -60,5 +60,17 @@ fn the_tests_of_one_file_are_run_as_their_command_says() {
     let named = NamedCommand { harness: Harness::GoTest, timeout_seconds: 9, ..NamedCommand::new(go.clone()) };
     let commands = [("suite".to_owned(), named.clone())].into();
     assert_eq!(suite_of(&Toolchain { test_command: go.clone(), commands, ..cargo.clone() }), Ok(named));
-    assert_eq!(suite_of(&Toolchain { test_command: go, ..cargo }), Err(NoSuite));
+    assert_eq!(suite_of(&Toolchain { test_command: go, ..cargo }), Err(NoSuite::NoCommand));
+}
+
+/// A command without a harness is judged by its exit code alone, which is not what the project's harness promises.
+#[test]
+fn a_command_for_one_file_that_forgets_its_harness_is_refused() {
+    let suite = |harness: &str| -> Toolchain {
+        let test = "testCommand = [\"go\", \"test\", \"-json\"]\n";
+        toml::from_str(&format!("{test}{harness}\n[commands.suite]\ncommand = [\"go\", \"test\", \"{{path}}\"]\n")).unwrap()
+    };
+    let refused = suite_of(&suite("harness = \"goTest\"")).unwrap_err();
+    assert!(refused.to_string().contains("write `harness = …` in `commands.suite`"), "{refused}");
+    assert_eq!(suite_of(&suite("harness = \"exitCode\"")).unwrap().harness, Harness::ExitCode);
 }
