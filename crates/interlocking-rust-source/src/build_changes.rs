@@ -55,7 +55,8 @@ pub fn build_changes<E>(
     Ok(vec![RefusedConstruct { path, line: 1, column: 1, construct, reason }])
 }
 
-/// Whether a file is its package's build script, or belongs to a package of procedural macros.
+/// Whether a file is its package's build script, or belongs to a package of procedural macros. The tests and benchmarks of such a
+/// package are programs of their own, and run after the build.
 fn runs_at_build_time<E>(
     path: &str,
     mut manifest_at: impl FnMut(&str) -> Result<Option<String>, E>,
@@ -66,7 +67,9 @@ fn runs_at_build_time<E>(
         let manifest = if directory.is_empty() { "Cargo.toml".to_owned() } else { format!("{directory}/Cargo.toml") };
         if let Some(manifest) = manifest_at(&manifest)? {
             let found = build_time(directory, &manifest);
-            return Ok(found.is_procedural || found.script.as_deref() == Some(path));
+            let inside = path.strip_prefix(directory).unwrap_or(path).trim_start_matches('/');
+            let is_test = inside.starts_with("tests/") || inside.starts_with("benches/");
+            return Ok(found.is_procedural && !is_test || found.script.as_deref() == Some(path));
         }
     }
     Ok(false)
@@ -121,6 +124,9 @@ mod tests {
             ("a/src/make.txt", false),
             ("macros/src/deep/lib.rs", true),
             ("macros/README.md", false),
+            ("macros/tests/p.rs", false),
+            ("macros/benches/b.rs", false),
+            ("macros/src/tests/p.rs", true),
             ("src/make.rs", false),
         ] {
             let expected = if is_refused { &["build script"][..] } else { &[] };

@@ -26,7 +26,7 @@
 //! | functions that a rebase rewrote | [`rewritten_by_rebase`] |
 //! | `unsafe`, and crates and paths that a project has denied | [`denied_code`], [`denied_dependencies`] |
 //! | constructs that could falsify a verdict on the code | [`refused_constructs`] |
-//! | changes to what decides how everything is built | [`build_changes`], [`defines_the_build`], [`manifest_changes`], [`build_time`] |
+//! | changes to what decides how everything is built | [`build_changes`], [`defines_the_build`] |
 //! | which functions and types a file has, and which names are called in it | [`symbols()`], [`called_names`] |
 //! | which tests a file has | [`test_functions()`] |
 //! | which functions a property calls, and what it compares | [`TestFile`] |
@@ -57,7 +57,7 @@ pub use changes::{ChangedFunction, CodeChange, Rebased, rewritten_by_rebase};
 pub use denied::{Denied, denied_code, denied_dependencies};
 pub use functions::{PublicFunction, public_functions, resolve_name};
 pub use hidden::hidden_functions;
-pub use manifest::{BuildTime, build_time, library_name, manifest_changes};
+pub use manifest::library_name;
 pub use mutants::{ClaimError, Edit, MAX_MUTANTS, Mutant, MutationKind, claimed_edit, mutants, sample};
 pub use properties::{Exercise, PropertyTest, Sources, TestFile};
 pub use public_api::{ApiChange, ApiError, ApiItem, ApiKind, Change, PublicApi};

@@ -20,17 +20,22 @@ const OF_A_PACKAGE: [&str; 5] = ["description", "keywords", "categories", "readm
 
 /// Code that runs while a package is built, according to its manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct BuildTime {
+pub(crate) struct BuildTime {
     /// The build script, if the manifest names one in the repository: its path relative to the repository's top, without `.` and
     /// `..`.
-    pub script: Option<String>,
+    pub(crate) script: Option<String>,
     /// Whether the package is a procedural macro crate.
-    pub is_procedural: bool,
+    pub(crate) is_procedural: bool,
 }
 
 /// Every change from the earlier manifest that agents may not make and that is not `allowed`. Without an earlier manifest,
 /// everything counts as changed.
-pub fn manifest_changes(path: &str, before: Option<&str>, now: &str, allowed: &[String]) -> Vec<RefusedConstruct> {
+pub(crate) fn manifest_changes(
+    path: &str,
+    before: Option<&str>,
+    now: &str,
+    allowed: &[String],
+) -> Vec<RefusedConstruct> {
     let now_table: Table = match now.parse() {
         Ok(table) => table,
         Err(_) => return vec![refused(path, now, "Cargo.toml", "it is not TOML")],
@@ -69,7 +74,7 @@ pub fn manifest_changes(path: &str, before: Option<&str>, now: &str, allowed: &[
 
 /// The code that runs while the package with this manifest is built. `directory` is the manifest's, relative to the repository's top;
 /// empty at the top.
-pub fn build_time(directory: &str, manifest: &str) -> BuildTime {
+pub(crate) fn build_time(directory: &str, manifest: &str) -> BuildTime {
     let table: Table = manifest.parse().unwrap_or_default();
     let of = |section: &str, name: &str| table.get(section).and_then(|section| section.get(name));
     let mut types = ["crate-type", "crate_type"].iter().filter_map(|name| of("lib", name)?.as_array()).flatten();
