@@ -15,6 +15,8 @@ const LONGEST: u64 = 16 << 20;
 pub struct NotText {
     /// What it is, with its path.
     pub reason: String,
+    /// Whether it is a file that is not too long, but not UTF-8.
+    pub is_file: bool,
 }
 
 impl Checkout<'_> {
@@ -48,11 +50,11 @@ fn text(
     match read {
         Ok(bytes) => {
             let text = bytes.map(String::from_utf8).transpose();
-            Ok(text.map_err(|error| NotText { reason: format!("{path} is not UTF-8: {error}") }))
+            Ok(text.map_err(|error| NotText { reason: format!("{path} is not UTF-8: {error}"), is_file: true }))
         }
         Err(GitWorkspacesError::File(
             error @ (FileError::NotAFile { .. } | FileError::NotADirectory { .. } | FileError::TooLarge { .. }),
-        )) => Ok(Err(NotText { reason: error.to_string() })),
+        )) => Ok(Err(NotText { reason: error.to_string(), is_file: false })),
         Err(error) => Err(error),
     }
 }

@@ -149,7 +149,7 @@ pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + '
     })
 }
 
-/// Writes a file that is not there yet.
+/// Writes a file where there is nothing yet.
 ///
 /// # Errors
 ///
@@ -159,7 +159,7 @@ pub async fn write_if_absent(
     path: &CratePath,
     text: &str,
 ) -> Result<(), NodeError> {
-    if worktree.text(path.in_repository()).await??.is_none() {
+    if worktree.text(path.in_repository()).await? == Ok(None) {
         worktree.write_file(path.in_repository(), text).await?;
     }
     Ok(())
@@ -176,9 +176,9 @@ pub async fn take_over_lock(
     checked_out: &FreshCheckout,
 ) -> Result<bool, NodeError> {
     let path = RepositoryPath::new("Cargo.lock")?;
-    let (made, before) = (checked_out.text(&path).await??, worktree.text(&path).await??);
+    let (made, before) = (checked_out.text(&path).await??, worktree.text(&path).await?);
     match made {
-        Some(made) if Some(&made) != before.as_ref() => {
+        Some(made) if before.as_ref() != Ok(&Some(made.clone())) => {
             worktree.write_file(&path, made).await?;
             Ok(true)
         }

@@ -216,7 +216,7 @@ impl Workbench {
 
 /// The text of a source file, empty if there is none. Whoever wrote what is no text can correct it.
 pub(super) fn source(path: &CratePath, read: Result<Option<String>, NotText>) -> Result<String, SourceError> {
-    let refused = |NotText { reason }| SourceError { path: path.to_string(), line: 1, column: 1, reason };
+    let refused = |NotText { reason, .. }| SourceError { path: path.to_string(), line: 1, column: 1, reason };
     Ok(read.map_err(refused)?.unwrap_or_default())
 }
 

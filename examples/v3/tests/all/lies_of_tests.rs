@@ -79,8 +79,10 @@ async fn tests_that_are_no_text() {
     let long = "mkdir -p checks && head -c 16777217 /dev/zero | tr '\\0' '#' > checks/top.sh";
     let prompt = tests_are_told(|_| {}, &[sh(long), Act::Commit]).await;
     has(&prompt, "the tests cannot be run:\nchecks/top.sh has more than 16777216 bytes");
-    let prompt = tests_are_told(|_| {}, &[sh("mkdir -p checks && printf '\\377' > checks/top.sh"), Act::Commit]).await;
-    has(&prompt, "the tests cannot be run:\nchecks/top.sh is not UTF-8: ");
+    // A language other than Rust may have another encoding.
+    let latin = "mkdir -p checks && printf '# \\377\\n' > checks/top.sh";
+    let prompt = tests_are_told(|_| {}, &[sh(latin), Act::Commit]).await;
+    has(&prompt, "these tests pass before anything is implemented");
 }
 
 fn more_tests(additional: &[&str]) -> Value {

@@ -68,7 +68,8 @@ fn the_tests_of_one_file_are_run_as_their_command_says() {
 fn a_command_for_one_file_that_forgets_its_harness_is_refused() {
     let suite = |harness: &str| -> Toolchain {
         let test = "testCommand = [\"go\", \"test\", \"-json\"]\n";
-        toml::from_str(&format!("{test}{harness}\n[commands.suite]\ncommand = [\"go\", \"test\", \"{{path}}\"]\n")).unwrap()
+        toml::from_str(&format!("{test}{harness}\n[commands.suite]\ncommand = [\"go\", \"test\", \"{{path}}\"]\n"))
+            .unwrap()
     };
     let refused = suite_of(&suite("harness = \"goTest\"")).unwrap_err();
     assert!(refused.to_string().contains("write `harness = …` in `commands.suite`"), "{refused}");
