@@ -40,9 +40,10 @@ impl BuildSettings {
         Self(noted.collect())
     }
 
-    /// The texts of the files.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.0.values().filter_map(|contents| match contents {
+    /// The texts of the files that can set profiles. `rust-toolchain` cannot, and need not be TOML.
+    pub(super) fn texts_with_profiles(&self) -> impl Iterator<Item = &str> {
+        let can = |path: &Path| path.file_name().is_none_or(|name| name != "rust-toolchain");
+        self.0.iter().filter(move |(path, _)| can(path)).filter_map(|(_, contents)| match contents {
             Contents::File(bytes) => str::from_utf8(bytes).ok(),
             Contents::Absent | Contents::TooLong | Contents::Other => None,
         })

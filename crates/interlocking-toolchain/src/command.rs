@@ -1,6 +1,7 @@
 //! A command as an argument list.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,11 @@ impl CommandLine {
     /// The program: a name looked up in `PATH`, or a path.
     pub fn program(&self) -> &str {
         &self.program
+    }
+
+    /// Whether the program is called `cargo`, wherever it is.
+    pub fn runs_cargo(&self) -> bool {
+        Path::new(&self.program).file_name().is_some_and(|name| name == "cargo" || name == "cargo.exe")
     }
 
     /// The arguments, without the program.
@@ -82,6 +88,20 @@ mod tests {
     fn an_empty_list_is_no_command() {
         assert_eq!(CommandLine::try_from(vec![]), Err(EmptyCommand));
         assert_eq!(CommandLine::try_from(vec![" ".to_owned()]), Err(EmptyCommand));
+    }
+
+    #[test]
+    fn cargo_is_known_by_its_whole_name() {
+        for (program, is_cargo) in [
+            ("cargo", true),
+            ("/opt/bin/cargo", true),
+            ("cargo.exe", true),
+            ("./cargo.sh", false),
+            ("cargo-nextest", false),
+            ("npm", false),
+        ] {
+            assert_eq!(CommandLine::new(program, &[]).runs_cargo(), is_cargo, "{program}");
+        }
     }
 
     #[test]

@@ -40,6 +40,17 @@ pub(super) fn own_split_debuginfo(directory: &Path) -> String {
     format!("of-{:016x}", hasher.finish())
 }
 
+/// Whether cargo's arguments name settings, or files with settings, that are not those of the checkout: cargo refuses two settings for
+/// one package.
+pub(super) fn has_settings(arguments: &[String]) -> bool {
+    let mut of_cargo = arguments.iter().take_while(|argument| *argument != "--");
+    let names_some = |argument: &String| {
+        let name = argument.split('=').next().unwrap_or_default();
+        name == "--config" || name == "--manifest-path" || name.starts_with("-C")
+    };
+    of_cargo.any(names_some)
+}
+
 /// Cargo's settings with which a checkout shares its compiled dependencies with others; `None` if it can share none. A package
 /// that a profile names, in the checkout or in the settings above it, is not shared: cargo refuses two settings for one package.
 pub(super) fn settings_to_share(checkout: &Path, above: &BuildSettings) -> Option<String> {
@@ -53,7 +64,7 @@ pub(super) fn settings_to_share(checkout: &Path, above: &BuildSettings) -> Optio
             Err(_) => return None,
         }
     }
-    for text in above.texts() {
+    for text in above.texts_with_profiles() {
         named.extend(packages_of_profiles(text)?);
     }
     let mut settings = String::new();
@@ -76,4 +87,45 @@ fn packages_of_profiles(text: &str) -> Option<Vec<String>> {
     let profiles = table.get("profile").and_then(|profiles| profiles.as_table()).into_iter().flat_map(Table::values);
     let packages = profiles.filter_map(|profile| profile.get("package")?.as_table()).flat_map(Table::keys);
     Some(packages.cloned().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn arguments_that_name_other_settings_are_seen() {
+        let has = |arguments: &[&str]| has_settings(&arguments.iter().map(ToString::to_string).collect::<Vec<_>>());
+        for arguments in [
+            &["test", "--config", "a.toml"][..],
+            &["--config=a.toml", "test"],
+            &["test", "--manifest-path", "a/Cargo.toml"],
+            &["test", "--manifest-path=a/Cargo.toml"],
+            &["+nightly", "-C", "a", "test"],
+            &["-Ca", "test"],
+        ] {
+            assert!(has(arguments), "{arguments:?}");
+        }
+        for arguments in [&["test", "-p", "a"][..], &["rustc", "--", "-C", "opt-level=2"], &[]] {
+            assert!(!has(arguments), "{arguments:?}");
+        }
+    }
+
+    /// `rust-toolchain` may hold only a toolchain's name, and sets no profile.
+    #[test]
+    fn a_toolchain_named_above_a_checkout_does_not_end_the_sharing() {
+        let above = tempfile::tempdir().unwrap();
+        let checkout = above.path().join("checkout");
+        fs::create_dir(&checkout).unwrap();
+        let locked =
+            "[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nsource = \"registry+https://example.org/index\"\n";
+        fs::write(checkout.join("Cargo.lock"), locked).unwrap();
+        let shares = || settings_to_share(&checkout, &BuildSettings::of(above.path())).is_some();
+        assert!(shares());
+        fs::write(above.path().join("rust-toolchain"), "nightly\n").unwrap();
+        assert!(shares());
+        fs::write(above.path().join("Cargo.toml"), "nightly\n").unwrap();
+        assert!(!shares());
+    }
 }

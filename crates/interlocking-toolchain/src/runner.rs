@@ -4,7 +4,7 @@ use super::build_settings::BuildSettings;
 use super::cargo_test::{Built, CargoTest};
 use super::command::CommandLine;
 use super::confinement::{Build, Sandboxes, Unconfined};
-use super::dependencies::{own_split_debuginfo, settings_to_share};
+use super::dependencies::{has_settings, own_split_debuginfo, settings_to_share};
 use super::environment;
 use super::execution::{Ending, Finished, RunError};
 use super::outcome::{BuildOutcome, TestRun};
@@ -301,7 +301,7 @@ impl Runner {
     /// Waits until no other command builds with cargo in the target directory. Cargo would wait for that too, but within the
     /// command's time. Other programs may build at the same time.
     async fn turn_to_build(&self, command: &CommandLine) -> Option<MutexGuard<'_, ()>> {
-        if is_cargo(command) { Some(self.building.lock().await) } else { None }
+        if command.runs_cargo() { Some(self.building.lock().await) } else { None }
     }
 
     async fn run(
@@ -330,7 +330,8 @@ impl Runner {
             .set("CARGO_PROFILE_RELEASE_SPLIT_DEBUGINFO", &own);
         let mut arguments: Vec<OsString> = command.arguments().iter().map(Into::into).collect();
         // Another command has artefacts of its own, and a recorder compiles nothing.
-        if is_cargo(command)
+        if command.runs_cargo()
+            && !has_settings(command.arguments())
             && target_directory == self.target_directory
             && self.programs.are_real()
             && let Some(settings) = settings_to_share(checkout.path(), &self.settings)
@@ -351,10 +352,6 @@ impl Runner {
         temporary.delete().await?;
         Ok(finished)
     }
-}
-
-fn is_cargo(command: &CommandLine) -> bool {
-    Path::new(command.program()).file_stem().is_some_and(|stem| stem == "cargo")
 }
 
 /// Logs how long a build or a run of the tests took, whatever its result.

@@ -52,8 +52,11 @@ pub fn suite_of(toolchain: &Toolchain) -> Result<NamedCommand, NoSuite> {
             Err(NoSuite::ExitCodeAlone)
         }
         Some(suite) => Ok(suite.clone()),
-        None if toolchain.test_command.program() == "cargo" => Ok(NamedCommand {
-            command: CommandLine::new("cargo", &["test", "--no-fail-fast", "--test", "{name}"]),
+        None if toolchain.test_command.runs_cargo() => Ok(NamedCommand {
+            command: CommandLine::new(
+                toolchain.test_command.program(),
+                &["test", "--no-fail-fast", "--test", "{name}"],
+            ),
             harness: Harness::Libtest,
             timeout_seconds: toolchain.test_timeout_seconds,
         }),
@@ -179,6 +182,8 @@ impl Workbench {
         let mut known = names.to_vec();
         let text = match checkout.text(file.in_repository()).await? {
             Ok(text) => text.filter(|_| file.is_rust()),
+            // Other languages need not be written in UTF-8.
+            Err(error) if error.is_file && !file.is_rust() => None,
             Err(error) => return Ok(Verdict::without(error.to_string())),
         };
         if let Some(text) = text {

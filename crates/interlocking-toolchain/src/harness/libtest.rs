@@ -30,14 +30,14 @@ pub(crate) fn one(finished: &Finished, path: &str, name: &str, test_path: &str) 
         return OneTest::Failed(StructuredFailure { property_name: name.to_owned(), ..failure });
     }
     let (failure_type, message) = match (finished.ending, report.verdicts.as_slice()) {
-        (Ending::TimedOut, _) => (FailureType::Timeout, no_verdict_message(finished, false)),
+        (Ending::TimedOut, _) => (FailureType::Timeout, no_verdict_message(finished, path, &Report::default())),
         _ if report.contradicts_itself() => {
             let message = "the harness's counts do not match its verdicts; do not write to standard output directly";
             (FailureType::ParseError, message.to_owned())
         }
         (Ending::Exited(0), [(of, Verdict::Passed)]) if report.has_ended() && *of == path => return OneTest::Passed,
         (Ending::Exited(0), [(of, Verdict::Ignored)]) if report.has_ended() && *of == path => return OneTest::Ignored,
-        _ => (FailureType::ParseError, no_verdict_message(finished, report.has_ended())),
+        _ => (FailureType::ParseError, no_verdict_message(finished, path, &report)),
     };
     OneTest::Failed(bare_failure(name, failure_type, &message))
 }
@@ -57,8 +57,9 @@ pub(crate) fn listed(finished: &Finished) -> Option<Vec<String>> {
     (finished.ending == Ending::Exited(0)).then(|| names.collect())
 }
 
-/// The message for a test program that ended before its harness had reported, or with an exit code that contradicts the report.
-fn no_verdict_message(finished: &Finished, has_reported: bool) -> String {
+/// The message for a test program that ended before its harness had reported, or with an exit code that contradicts the report, or
+/// whose report does not name the test.
+fn no_verdict_message(finished: &Finished, path: &str, report: &Report<'_>) -> String {
     let ending = match finished.ending {
         Ending::Exited(code) => format!("exited with {code}"),
         Ending::Killed => "was ended by a signal".to_owned(),
@@ -66,9 +67,12 @@ fn no_verdict_message(finished: &Finished, has_reported: bool) -> String {
     };
     let stderr = end_of(finished.stderr.trim(), LONGEST_TEXT);
     let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
-    match has_reported {
-        true => format!("the test program {ending}, although its harness reported no failed test{said}"),
-        false => format!("the test program {ending} before the harness had reported the results of its tests{said}"),
+    match (report.has_ended(), report.verdicts.iter().any(|(of, _)| *of == path)) {
+        (true, true) => format!("the test program {ending}, although its harness reported no failed test{said}"),
+        (true, false) => format!("the test program {ending}, but its harness reported no result of this test{said}"),
+        (false, _) => {
+            format!("the test program {ending} before the harness had reported the results of its tests{said}")
+        }
     }
 }
 

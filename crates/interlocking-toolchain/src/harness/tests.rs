@@ -250,7 +250,12 @@ fn a_verdict_is_the_harness_s_own() {
     let (passed, ignored) = (output("test a ... ok", "1 passed; 0 failed; 0 ignored"), "0 passed; 0 failed; 1 ignored");
     assert_eq!(one(&finished(Ending::Exited(0), passed.clone()), "a"), OneTest::Passed);
     assert_eq!(one(&finished(Ending::Exited(0), output("test a ... ignored", ignored)), "a"), OneTest::Ignored);
-    assert_eq!(failure(one(&finished(Ending::Exited(0), passed), "b")).failure_type, FailureType::ParseError);
+    for output in [passed, "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored\n".to_owned()] {
+        let failure = failure(one(&finished(Ending::Exited(0), output), "b"));
+        assert_eq!(failure.failure_type, FailureType::ParseError);
+        let said = "the test program exited with 0, but its harness reported no result of this test: something else";
+        assert!(failure.message.starts_with(said), "{}", failure.message);
+    }
     for name in ["prop_forged", "prop_other", "prop_holds"] {
         let failure = failure(one(&recorded!("kinds", Ending::Exited(101)), name));
         assert_eq!(failure.failure_type, FailureType::ParseError, "{name}");
