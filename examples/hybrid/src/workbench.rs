@@ -178,7 +178,7 @@ pub async fn take_over_lock(
     let path = RepositoryPath::new("Cargo.lock")?;
     let (made, before) = (checked_out.text(&path).await??, worktree.text(&path).await?);
     match made {
-        Some(made) if before.as_ref() != Ok(&Some(made.clone())) => {
+        Some(made) if before.as_ref().ok().and_then(Option::as_ref) != Some(&made) => {
             worktree.write_file(&path, made).await?;
             Ok(true)
         }
