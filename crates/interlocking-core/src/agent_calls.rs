@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct AgentCalls {
     /// An upper bound for every run. `None` if the table sets no bound: a loop without a budget leads to an agent, an
     /// advisory node with an agent has no `visits`, a map runs a child graph for each of its items, or a graph node has
-    /// a `depth`, as graph nodes have that run their own graph. `None` also if the bound is in the billions, or the table
-    /// is too large to compute it.
+    /// a `depth`, as graph nodes have that run their own graph. `None` also if the bound is 2^32 or more for the graph
+    /// itself, or is not found within the work that a compiler may do.
     pub at_most: Option<u64>,
     /// Whether some run makes exactly that many.
     pub exact: bool,
