@@ -133,9 +133,7 @@ fn numbers_that_floats_do_not_tell_apart_are_no_bound() {
     let table = Table::new("Endless", "T")
         .with(llm("again").entry().visits(most).attempts(most).goto("again", &[]).goto("rest", &[]));
     let table = table.with(logic("rest").goto("again", &[]).goto("exit", &[]));
-    let found = calls(table).at_most;
-    let all = u64::from(most) * u64::from(most);
-    assert!(found.is_none_or(|calls| calls >= all), "{found:?} is less than {all}");
+    assert_eq!(calls(table), AgentCalls::UNKNOWN);
 }
 
 #[test]
