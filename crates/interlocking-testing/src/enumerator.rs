@@ -146,7 +146,8 @@ impl<G: Graph> Enumerator<G> {
     }
 
     /// Adds a possible message to event node `N` from outside, at any moment. Without a call of this method there are
-    /// none. A run has at most two messages, or as many as an `exhausted(…)` route of an event node takes, up to ten.
+    /// none. A run has at most two messages, or as many as an `exhausted(…)` route takes that belongs to an event node with
+    /// messages and is not excused. A route that takes more than ten does not count.
     ///
     /// # Panics
     ///

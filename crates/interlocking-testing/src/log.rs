@@ -16,7 +16,7 @@ use crate::route::{Route, RouteIndex, RouteKind, Routes};
 /// Records one run from its events and its journal.
 pub(crate) struct Log {
     net: &'static Net,
-    routes: std::sync::Arc<Routes>,
+    pub(crate) routes: std::sync::Arc<Routes>,
     /// How many executions may start before the run is interrupted.
     most_executions: u32,
     /// The root run, set by the first event, which is always the root's.

@@ -11,11 +11,9 @@ const FEW: u32 = 2;
 /// As many as a run has where an exhausted route takes more: each is one more choice at all points of the run.
 pub(crate) const MOST: u32 = 10;
 
-/// How many messages a run of this graph may have: enough for the exhausted routes of its event nodes.
-pub(crate) fn allowed(net: &Net) -> u32 {
-    let events = (0..).zip(&net.table().nodes).filter(|(_, row)| row.kind == NodeKind::Event);
-    let bounds = events.flat_map(|(node, _)| bounds(net, node)).map(|(_, bound)| bound.saturating_add(1));
-    bounds.max().unwrap_or_default().clamp(FEW, MOST)
+/// How many messages a run may have: enough for each of the wanted routes that [`MOST`] are enough for.
+pub(crate) fn allowed<'r>(net: &Net, wanted: impl Iterator<Item = &'r Route>) -> u32 {
+    wanted.filter_map(|route| taken_by(net, route)).filter(|&taken| taken <= MOST).fold(FEW, u32::max)
 }
 
 /// How many messages an exhausted route of an event node takes; `None` for any other route.
@@ -37,4 +35,35 @@ fn bounds(net: &Net, node: NodeIndex) -> impl Iterator<Item = (Option<&str>, u32
     });
     let node = net.node(node);
     node.exhausted.map(|_| (None, node.visits)).into_iter().chain(of_edges)
+}
+
+#[cfg(test)]
+mod tests {
+    use interlocking_core::table::{NodeRow, Table};
+
+    use super::*;
+    use crate::route::Routes;
+
+    #[test]
+    fn a_run_has_as_many_as_the_wanted_exhausted_routes_take_if_it_can_have_them() {
+        let event = |name, visits| {
+            NodeRow::new(name, NodeKind::Event).visits(visits).goto("price", &["price"]).exhausted("exit", &["*"])
+        };
+        let table = Table::new("Haggling", "Offer")
+            .with(NodeRow::new("price", NodeKind::Human).entry().goto("exit", &[]))
+            .with(event("ask", 2))
+            .with(event("complain", 4))
+            .with(event("wait", 1000))
+            .with(event("last", 9));
+        let net = Net::new(table).unwrap();
+        let routes = Routes::of(&net);
+        let allowed_for =
+            |nodes: &[&str]| allowed(&net, routes.all.iter().filter(|route| nodes.contains(&route.from.as_str())));
+        assert_eq!(allowed_for(&["price"]), FEW);
+        assert_eq!(allowed_for(&["price", "ask"]), 3);
+        assert_eq!(allowed_for(&["ask", "complain"]), 5);
+        assert_eq!(allowed_for(&["ask", "wait"]), 3, "the route of `wait` is never taken");
+        assert_eq!(allowed_for(&["wait"]), FEW);
+        assert_eq!(allowed_for(&["last"]), MOST);
+    }
 }

@@ -119,6 +119,7 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
     let entry = entries.swap_remove(entry);
     let player = Player::new(samples.clone(), chance.clone(), log.clone());
     let known = |node: &&str| !samples.messages(&G::net().table().graph, node).is_empty();
+    let wanted = log.routes.all.iter().filter(|route| known(&route.from.as_str()) && !settings.is_excused(route));
     let recorder = Recorder {
         kept: Arc::new(MemoryJournal::new()),
         samples: samples.clone(),
@@ -126,7 +127,7 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
         log: log.clone(),
         root: RunId::DEFAULT,
         takes_messages: event_nodes(G::net()).filter(known).map(str::to_owned).collect(),
-        messages: AtomicU32::new(messages::allowed(G::net())),
+        messages: AtomicU32::new(messages::allowed(G::net(), wanted)),
         is_virtual: settings.is_virtual,
     };
     let failures = FailureInjector { net: G::net(), chance: chance.clone(), log: log.clone() };

@@ -5,6 +5,7 @@ use std::time::Duration;
 use interlocking_core::graph::Graph;
 
 use crate::chance::Chance;
+use crate::route::Route;
 use crate::trial::Trial;
 
 /// The settings of all trials.
@@ -22,6 +23,13 @@ pub(crate) struct Settings<G: Graph> {
     pub(crate) longest: Duration,
     /// Whether time is virtual: it advances only when all tasks wait.
     pub(crate) is_virtual: bool,
+}
+
+impl<G: Graph> Settings<G> {
+    pub(crate) fn is_excused(&self, route: &Route) -> bool {
+        let name = route.to_string();
+        self.excused.iter().any(|(excused, _)| *excused == name)
+    }
 }
 
 /// The function that prepares a trial.
