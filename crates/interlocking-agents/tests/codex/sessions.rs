@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use interlocking_agents::{
-    AgentError, AgentErrorKind, Disposition, NoEvents, SessionError, SessionId, SessionOp, SessionUse, Sessions, Turn,
+    AgentError, AgentErrorKind, Disposition, NoEvents, SessionError, SessionId, SessionOp, SessionUse, Turn,
     Usage,
 };
 use interlocking_model_server::{Reaction, Request, Rule, Script, Usage as Tokens};
@@ -131,8 +131,6 @@ async fn two_turns_at_once_in_one_session_are_refused() {
         return;
     };
     let codex = Arc::new(place.codex());
-    // An agent that does not use the shared registry.
-    let stranger = place.codex().with_sessions(Sessions::new());
     let session = run(&codex, place.fresh("begin")).await.0.unwrap().session;
     let busy = |error: AgentError, by: Option<u32>| {
         let (session, used_by) = (session.clone(), SessionUse::Turn);
@@ -146,7 +144,9 @@ async fn two_turns_at_once_in_one_session_are_refused() {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     busy(run(&codex, place.go_on(&session, "ours")).await.0.unwrap_err(), Some(std::process::id()));
-    busy(run(&stranger, place.go_on(&session, "theirs")).await.0.unwrap_err(), None);
+    // Without the registry only Codex's own guard is left.
+    std::fs::remove_dir_all(place.home().join("interlocking-sessions")).unwrap();
+    busy(run(&codex, place.go_on(&session, "theirs")).await.0.unwrap_err(), None);
     assert_eq!(first.await.unwrap().unwrap().text.as_deref(), Some("done"));
 }
 

@@ -84,13 +84,6 @@ impl Codex {
         Self { key: Some(key), ..self }
     }
 
-    /// The same with another registry of sessions. By default the registry is in the [home](CodexSettings::home), so
-    /// all processes with the same home share it.
-    #[must_use]
-    pub fn with_sessions(self, sessions: Sessions) -> Self {
-        Self { sessions, ..self }
-    }
-
     /// Extends a sandbox so that the program can work in it: the program may be executed, and may read and write the
     /// sessions in the [home](CodexSettings::home) of this role, which is created if it is missing. Each call adds its own
     /// home. Without a key, or with [`reads_home`](CodexSettings::reads_home), the program may read and write everything
