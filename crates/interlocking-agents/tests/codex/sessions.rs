@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use interlocking_agents::{
-    AgentError, AgentErrorKind, Disposition, NoEvents, SessionError, SessionId, SessionOp, SessionUse, Turn,
-    Usage,
+    AgentError, AgentErrorKind, Disposition, NoEvents, SessionError, SessionId, SessionOp, SessionUse, Turn, Usage,
 };
 use interlocking_model_server::{Reaction, Request, Rule, Script, Usage as Tokens};
 
