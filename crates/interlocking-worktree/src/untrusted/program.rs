@@ -78,7 +78,10 @@ fn check_command(command: &str, root: &Path, path: Option<&OsStr>) -> Result<(),
     let words = words(command)?;
     let Some((program, arguments)) = words.split_first() else { return Ok(()) };
     let name = program.rsplit('/').next().unwrap_or(program);
-    let is_safe = if program.contains('/') { is_outside(program, root) } else { !has_relative_part(path) };
+    let is_safe = match program.contains('/') {
+        true => is_below_home(program) || is_outside(program, root),
+        false => !has_relative_part(path),
+    };
     if !is_safe {
         return Err(Found::new(program, ABSOLUTE));
     }
@@ -86,27 +89,40 @@ fn check_command(command: &str, root: &Path, path: Option<&OsStr>) -> Result<(),
         return Ok(());
     }
     let language = name.trim_end_matches(|end: char| end.is_ascii_digit() || end == '.' || end == '-');
-    if !program.contains('/') || [name, language].iter().any(|name| is_one_of(RUNNING_OTHERS, name)) {
+    if [name, language].iter().any(|name| is_one_of(RUNNING_OTHERS, name)) {
         return Err(Found::new(program, SCRIPT));
+    }
+    if !program.contains('/') {
+        // A placeholder of git's, or a variable that is set for the program, has no path.
+        return Err(Found::new(program, if program.contains(['%', '=']) { SCRIPT } else { ABSOLUTE }));
     }
     let inside = arguments.iter().find(|argument| !is_argument(argument, root));
     inside.map_or(Ok(()), |argument| Err(Found::new(argument, ABSOLUTE)))
 }
 
-/// Whether a path leads elsewhere, wherever the program runs.
-fn is_outside(path: &str, root: &Path) -> bool {
-    let parts = || Path::new(path).components();
-    path.starts_with("~/") && parts().all(|part| part != Component::ParentDir)
-        || path.starts_with('/')
-            && parts().all(|part| part != Component::ParentDir)
-            && !Path::new(path).starts_with(root)
+/// Whether a word is a path below the user's home, which the shell puts in place of its `~`.
+fn is_below_home(word: &str) -> bool {
+    word.starts_with("~/") && !has_parent_part(word)
 }
 
-/// Whether an argument, or the value of an option, is no path of a file inside: a placeholder of git's, which it
-/// replaces by the path of the file that is read or written, or a word without a slash or an extension.
+/// Whether a path leads elsewhere, wherever the program runs.
+fn is_outside(path: &str, root: &Path) -> bool {
+    path.starts_with('/') && !has_parent_part(path) && !Path::new(path).starts_with(root)
+}
+
+fn has_parent_part(path: &str) -> bool {
+    Path::new(path).components().any(|part| part == Component::ParentDir)
+}
+
+/// Whether an argument, or the value of an option, is no path of a file inside, and no list with one: a placeholder of
+/// git's, which it replaces by the path of the file that is read or written, or a word without a slash or an extension.
+/// A shell replaces `~` neither in a value nor in a list.
 fn is_argument(argument: &str, root: &Path) -> bool {
+    const SEPARATORS: [char; 2] = [':', ','];
     let value = argument.split_once('=').map_or(argument, |(_, value)| value);
-    is_outside(value, root) || !value.contains(['/', '.'])
+    !value.contains(['/', '.'])
+        || is_below_home(argument) && !argument.contains(SEPARATORS)
+        || value.split(SEPARATORS).all(|path| is_outside(path, root))
 }
 
 fn is_one_of(names: &str, name: &str) -> bool {
@@ -118,7 +134,8 @@ fn has_relative_part(path: Option<&OsStr>) -> bool {
     path.is_some_and(|path| std::env::split_paths(path).any(|part| !part.is_absolute()))
 }
 
-/// Splits a command into words as a shell does, if it is one command without variables and patterns.
+/// Splits a command into words as a shell does, if it is one command without variables and patterns. A word begins with
+/// `~` only where the shell puts the user's home in its place.
 fn words(command: &str) -> Result<Vec<String>, Found> {
     let mut words = Vec::new();
     // None between words.
@@ -138,6 +155,11 @@ fn words(command: &str) -> Result<Vec<String>, Found> {
             {
                 word = Some("~".to_owned());
                 rest = rest.as_str().strip_prefix("HOME").unwrap_or_default().chars();
+            }
+            (_, '~')
+                if word.as_ref().is_some_and(String::is_empty) || word.is_none() && !rest.as_str().starts_with('/') =>
+            {
+                return Err(Found::new(character, ABSOLUTE));
             }
             // Git quotes what it puts in place of `%f`, which ends these quotes.
             (Some(_), '%') | (None | Some('"'), '$' | '`' | '\\') => return Err(Found::new(character, SCRIPT)),
@@ -176,7 +198,12 @@ mod tests {
             ("'%f'", "%", SCRIPT),
             ("/opt/x \"%f\"", "%", SCRIPT),
             ("$PWD/x", "$", SCRIPT),
-            ("clean", "clean", SCRIPT),
+            ("clean", "clean", ABSOLUTE),
+            ("gpg --decrypt %f", "gpg", ABSOLUTE),
+            ("nbstripout", "nbstripout", ABSOLUTE),
+            ("'~/bin/x'", "~", ABSOLUTE),
+            ("\"\"~/bin/x", "~", ABSOLUTE),
+            ("~'/bin/x'", "~", ABSOLUTE),
             ("sh x.sh", "sh", SCRIPT),
             ("/bin/sh /opt/x.sh", "/bin/sh", SCRIPT),
             ("python3 -m strip", "python3", SCRIPT),
@@ -213,6 +240,11 @@ mod tests {
             ("/opt/x -fx.py", "-fx.py", ABSOLUTE),
             ("/opt/x --config=tools/x", "--config=tools/x", ABSOLUTE),
             ("/opt/x --config=/run/work/x", "--config=/run/work/x", ABSOLUTE),
+            ("/opt/x --config=~/x", "--config=~/x", ABSOLUTE),
+            ("/opt/x --path=/opt/lib:lib", "--path=/opt/lib:lib", ABSOLUTE),
+            ("/opt/x /a.jar:./lib", "/a.jar:./lib", ABSOLUTE),
+            ("/opt/x ~/a,lib", "~/a,lib", ABSOLUTE),
+            ("/opt/x lib:/opt/lib", "lib:/opt/lib", ABSOLUTE),
         ] {
             assert_eq!(check_in(command, "/usr/bin:/bin"), Some(Found::new(word, remedy)), "{command}");
         }
@@ -240,6 +272,7 @@ mod tests {
             "cat",
             "true",
             "~/bin/clean %f",
+            "/opt/clean ~/clean.conf --path=/opt/lib:/usr/lib,/lib a,b:c",
             "$HOME/bin/clean",
             "\"$HOME/bin/clean\"",
             "",
