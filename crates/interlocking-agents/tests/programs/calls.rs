@@ -208,7 +208,12 @@ async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
             vec![Lines(1), Passes(LITTLE), Go, Lines(1), Passes(LIMIT - 2 * LITTLE), Over(LITTLE)],
             "Idle { limit: 300s, nudges: 0 }",
         ),
-        ("sleep 600", idle, vec![Passes(LIMIT - LITTLE), Over(LITTLE)], "Idle { limit: 300s, nudges: 0 }"),
+        (
+            "echo noise; sleep 600",
+            idle,
+            vec![Lines(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
+            "Idle { limit: 300s, nudges: 0 }",
+        ),
         (
             "while :; do echo a; sleep 0.01; done",
             CallLimits { total: Some(2 * LIMIT), first_event: Some(LIMIT), idle: Some(LIMIT) },
@@ -245,10 +250,11 @@ async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
                     Over(duration) => {
                         taken.set(taken.get() + 1);
                         time.pass(*duration).await;
-                        loop {
+                        for _ in 0..10_000 {
                             time.pass(Duration::from_millis(1)).await;
                             tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_millis(1))).await.unwrap();
                         }
+                        panic!("{script}: it was not stopped");
                     }
                 }
                 taken.set(taken.get() + 1);
