@@ -90,6 +90,7 @@ impl Effects {
     }
 
     /// Whether the handler asked for nothing.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
