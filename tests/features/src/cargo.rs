@@ -1,8 +1,8 @@
 //! Cargo's commands, each with the versions of the lock file and without network access.
 
-use crate::plan::Set;
+use crate::plan::{Set, Shared};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,6 +10,9 @@ use std::process::Command;
 /// the users' crates.
 pub(crate) const UNIFIED: &str = "interlocking-unified";
 pub(crate) const UNIFIED_USER: &str = "user-unified";
+
+/// The feature of that package by which our crates have the features that the workspace's tests have.
+const OURS: &str = "user-unified/ours";
 
 /// The crate that users depend on.
 pub(crate) const FACADE: &str = "interlocking";
@@ -20,8 +23,8 @@ const ALL: &[&str] = &["git", "http", "program", "tests"];
 
 pub(crate) struct Cargo {
     target: PathBuf,
-    /// The packages that are checked alone with what lies below others' crates as the workspace has it.
-    above_unified: BTreeSet<String>,
+    /// What is checked alone shares with the workspace, by package.
+    shared: BTreeMap<String, Shared>,
 }
 
 /// Downloads the crates of the lock file that are missing for this platform.
@@ -36,8 +39,8 @@ pub(crate) fn metadata(root: &Path) -> Result<Value, String> {
 }
 
 impl Cargo {
-    pub(crate) fn in_target(target: PathBuf, above_unified: BTreeSet<String>) -> Self {
-        Self { target, above_unified }
+    pub(crate) fn in_target(target: PathBuf, shared: BTreeMap<String, Shared>) -> Self {
+        Self { target, shared }
     }
 
     /// The crates of a set, each with its features.
@@ -94,20 +97,31 @@ impl Cargo {
         self.build(as_clippy(program(users).args(["check", "--all-targets", "-p", name]))).map(drop)
     }
 
-    /// Tests all projects at once, so that shared crates are built once. Their programs are built too.
+    /// Tests all projects at once, so that shared crates are built once. Their programs are built too. Our crates have the features
+    /// with which the workspace's tests have built them, as the projects are also checked with theirs.
     pub(crate) fn test_projects<'n>(
         &self,
         users: &Path,
         names: impl Iterator<Item = &'n String>,
     ) -> Result<(), String> {
-        let chosen = names.flat_map(|name| ["-p", name]).chain(["-p", UNIFIED_USER]);
+        let chosen = names.flat_map(|name| ["-p", name]).chain(["-p", UNIFIED_USER, "--features", OURS]);
         self.build(program(users).arg("test").args(chosen)).map(drop)
     }
 
-    /// Runs a user's crate and gives its output. It is built as tests are, so that it shares crates with them.
+    /// Runs a user's crate and gives its output. It is built as the projects' tests are, so that it shares crates with them.
     pub(crate) fn run_user(&self, users: &Path, name: &str) -> Result<String, String> {
         let name = format!("user-{name}");
-        self.build(program(users).args(["build", "--profile", "test", "-p", &name, "-p", UNIFIED_USER]))?;
+        self.build(program(users).args([
+            "build",
+            "--profile",
+            "test",
+            "-p",
+            &name,
+            "-p",
+            UNIFIED_USER,
+            "--features",
+            OURS,
+        ]))?;
         output(&mut Command::new(self.target.join("debug").join(name)))
     }
 
@@ -116,8 +130,11 @@ impl Cargo {
     fn chosen<'c>(&self, command: &'c mut Command, set: &Set) -> &'c mut Command {
         match set {
             _ if set.has_default() => unified(command, set, ALL),
-            _ if self.above_unified.contains(&set.package) => unified(command, set, &["below"]),
-            _ => of(command, set),
+            _ => match self.shared.get(&set.package) {
+                Some(Shared::Below) => unified(command, set, &["below"]),
+                Some(Shared::Build) => unified(command, set, &[]),
+                Some(Shared::Nothing) | None => of(command, set),
+            },
         }
     }
 

@@ -10,7 +10,8 @@
 //!
 //! Everything is built in the workspace's target directory, so that third-party crates that clippy and the tests have built are
 //! reused where their features are the same. Which features of third-party crates each of our crates needs is tested with the
-//! crate alone. Only what lies below those, as rustix does below gix, is as in the workspace where a crate does not name it itself.
+//! crate alone. Only what lies below those, as getrandom does below gix, and what runs in builds is as in the workspace, where a
+//! crate does not name it itself with features of its own.
 //! The facade, whose crates these are, users' crates, the default, features beside it, and tests have third-party
 //! crates as the workspace has them, by `tests/unified`. A program that people build by itself is built, not checked: with what the
 //! tests have built, that takes less.
@@ -57,7 +58,7 @@ fn check() -> Result<Vec<String>, String> {
         return weight::print(root, &metadata, wanted).map(|()| Vec::new());
     }
     let target = metadata["target_directory"].as_str().ok_or("cargo names no target directory")?;
-    let cargo = Cargo::in_target(target.into(), plan::above_unified(&metadata));
+    let cargo = Cargo::in_target(target.into(), plan::shared(&metadata));
     let mut checks = Checks { chosen: 0, failed: Vec::new(), wanted: arguments, begun: Instant::now() };
 
     let (facade, sets): (Vec<_>, Vec<_>) = plan::sets(&metadata).into_iter().partition(|set| set.package == FACADE);

@@ -2,7 +2,7 @@
 
 use crate::cargo::UNIFIED;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// A package with these of its features and no others, regardless of its default.
@@ -89,22 +89,54 @@ fn each_alone<'m>(metadata: &'m Value, tests: &'m str) -> impl Iterator<Item = S
     })
 }
 
-/// The packages that name none of the crates that `below` of `tests/unified` turns on, and no crate that runs in a build. What such a
-/// package asks for by itself stays the same with these, which are then not compiled again for it.
-pub(crate) fn above_unified(metadata: &Value) -> BTreeSet<String> {
+/// What a package that is checked alone has as the workspace has it, so that it is not compiled again for each package. The features
+/// of third-party crates that the package itself names stay as it names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shared {
+    /// What runs in builds, and what lies below third-party crates: the package names none of those with other features.
+    Below,
+    /// What runs in builds.
+    Build,
+    /// Nothing: the package itself runs in builds, or depends on crates that do.
+    Nothing,
+}
+
+/// What each package shares.
+pub(crate) fn shared(metadata: &Value) -> BTreeMap<String, Shared> {
+    let listed = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let unified = packages(metadata).find(|package| name_of(package) == UNIFIED);
-    let below = unified.and_then(|package| package["features"]["below"].as_array());
-    let below = below.into_iter().flatten().filter_map(Value::as_str);
-    let below: BTreeSet<&str> = below.map(|feature| feature.trim_start_matches("dep:")).collect();
-    let listed = |value: &'_ Value| value.as_array().into_iter().flatten().cloned().collect::<Vec<_>>();
-    let names_none = |package: &&Value| {
-        let dependencies = listed(&package["dependencies"]);
-        let kinds = listed(&package["targets"]).iter().flat_map(|target| listed(&target["kind"])).collect::<Vec<_>>();
-        dependencies.iter().filter(|one| one["kind"] != "dev").all(|one| !below.contains(name_of(one)))
-            && !dependencies.iter().any(|one| one["kind"] == "build")
-            && !kinds.iter().any(|kind| kind == "proc-macro")
+    let named_by_unified = unified.map(|package| listed(&package["dependencies"])).unwrap_or_default();
+    let below = unified.map(|package| listed(&package["features"]["below"])).unwrap_or_default();
+    let below = below.iter().filter_map(|feature| feature.as_str()?.strip_prefix("dep:"));
+    let below: BTreeMap<&str, &Value> = below
+        .filter_map(|name| {
+            let named = |one: &&Value| name_of(one) == name && one["kind"].is_null();
+            Some((name, named_by_unified.iter().find(named)?))
+        })
+        .collect();
+    let same = |one: &Value, other: &Value| {
+        let features = |one: &Value| listed(&one["features"]).iter().map(Value::to_string).collect::<BTreeSet<_>>();
+        features(one) == features(other) && one["uses_default_features"] == other["uses_default_features"]
     };
-    packages(metadata).filter(names_none).map(|package| name_of(package).to_owned()).collect()
+    let by_package = packages(metadata).map(|package| {
+        let dependencies = listed(&package["dependencies"]);
+        let runs_in_builds = |target: &Value| listed(&target["kind"]).iter().any(|kind| kind == "proc-macro");
+        let shared = if dependencies.iter().any(|one| one["kind"] == "build")
+            || listed(&package["targets"]).iter().any(runs_in_builds)
+        {
+            Shared::Nothing
+        } else if dependencies
+            .iter()
+            .filter(|one| one["kind"] != "dev")
+            .all(|one| below.get(name_of(one)).is_none_or(|unified| same(one, unified)))
+        {
+            Shared::Below
+        } else {
+            Shared::Build
+        };
+        (name_of(package).to_owned(), shared)
+    });
+    by_package.collect()
 }
 
 /// The number of features up to which a package has few.
@@ -191,17 +223,27 @@ mod tests {
     }
 
     #[test]
-    fn packages_above_the_unified_crates_name_none_of_them() {
+    fn packages_share_what_they_do_not_name_with_other_features() {
         let lib = json!([{ "kind": ["lib"] }]);
+        let low = json!({ "name": "low", "kind": null, "features": ["std"], "uses_default_features": false });
+        let more = json!({ "name": "low", "kind": null, "features": ["std", "fs"], "uses_default_features": false });
         let metadata = json!({ "packages": [
-            { "name": "interlocking-unified", "targets": lib, "features": { "below": ["dep:low"] },
-              "dependencies": [{ "name": "low", "kind": null }] },
+            { "name": "interlocking-unified", "targets": lib, "features": { "below": ["dep:low"] }, "dependencies": [low] },
             { "name": "above", "targets": lib, "dependencies": [{ "name": "other" }, { "name": "low", "kind": "dev" }] },
-            { "name": "names-it", "targets": lib, "dependencies": [{ "name": "low", "kind": null }] },
+            { "name": "same", "targets": lib, "dependencies": [low] },
+            { "name": "more", "targets": lib, "dependencies": [more] },
             { "name": "built", "targets": lib, "dependencies": [{ "name": "other", "kind": "build" }] },
             { "name": "derive", "targets": [{ "kind": ["proc-macro"] }], "dependencies": [{ "name": "other", "kind": null }] },
         ] });
-        assert_eq!(above_unified(&metadata), BTreeSet::from(["above".to_owned()]));
+        let expected = [
+            ("above", Shared::Below),
+            ("built", Shared::Nothing),
+            ("derive", Shared::Nothing),
+            ("interlocking-unified", Shared::Below),
+            ("more", Shared::Build),
+            ("same", Shared::Below),
+        ];
+        assert_eq!(shared(&metadata), expected.map(|(name, shared)| (name.to_owned(), shared)).into());
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //! and an empty one for each set of the facade's features.
 //!
 //! They are members of one workspace in a temporary directory, so that they share a lock file. It starts as a copy of this
-//! workspace's, so that the crates have the versions that are tested here. Each crate is checked by itself; the programs that
-//! are run are built together.
+//! workspace's, so that the crates have the versions that are tested here. Its manifest and its directories are this workspace's, too,
+//! those by links: so our crates have the same paths in both, and cargo does not compile them again. Each crate is checked by itself;
+//! the programs that are run are built together.
 
 use crate::cargo::UNIFIED_USER;
 use crate::plan::Set;
@@ -11,6 +12,7 @@ use cargo_interlocking::{InvalidName, Shape, Source};
 use clap::ValueEnum as _;
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -24,6 +26,10 @@ pub(crate) struct Users {
 /// Writes the crates. Each feature of the facade has a crate of the same name, and each of the `sets` an empty one.
 pub(crate) fn written(root: &Path, features: &BTreeSet<&str>, sets: &[Set]) -> Result<Users, String> {
     let place = TempDir::new().map_err(|error| format!("there is no temporary directory: {error}"))?;
+    for directory in ["crates", "tests"] {
+        let (from, to) = (root.join(directory), place.path().join(directory));
+        symlink(&from, &to).map_err(|error| format!("{} for {}: {error}", to.display(), from.display()))?;
+    }
     let sources = root.join("tests/features/users");
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(&sources).map_err(|error| format!("{}: {error}", sources.display()))?.flatten() {
@@ -31,7 +37,7 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>, sets: &[Set]) -> R
         match entry.path().is_dir() {
             true => {
                 let program = read(&entry.path().join("main.rs"))?;
-                write_user(root, place.path(), &name, &read(&entry.path().join("Cargo.toml"))?, &program)?;
+                write_user(place.path(), &name, &read(&entry.path().join("Cargo.toml"))?, &program)?;
                 names.insert(name);
             }
             false => write(&place.path().join(name), &read(&entry.path())?)?,
@@ -48,21 +54,24 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>, sets: &[Set]) -> R
     let readme = read(&root.join("README.md"))?;
     let manifest = block(&readme, "toml")?.replace("../interlocking/", "CHECKOUT/");
     let package = "[package]\nname = \"user-readme\"\nedition = \"2024\"\n\n[[bin]]\nname = \"user-readme\"\npath = \"main.rs\"\n";
-    write_user(root, place.path(), "readme", &format!("{package}\n{manifest}\n"), block(&readme, "rust")?)?;
+    write_user(place.path(), "readme", &format!("{package}\n{manifest}\n"), block(&readme, "rust")?)?;
     names.insert("readme".to_owned());
     let second = readme.split_once("\n## Agents that write code\n").map(|(_, second)| second);
     let second = block(second.ok_or("README.md has no second graph")?, "rust")?;
     let package = package.replace("user-readme", "user-readme-worktrees");
-    write_user(root, place.path(), "readme-worktrees", &format!("{package}\n{manifest}\n"), second)?;
+    write_user(place.path(), "readme-worktrees", &format!("{package}\n{manifest}\n"), second)?;
     names.insert("readme-worktrees".to_owned());
 
     let mut projects = BTreeSet::new();
     let checkout = Source::Checkout(root.to_owned());
+    let ours = root.canonicalize().map_err(|error| format!("{}: {error}", root.display()))?;
     for &shape in Shape::value_variants() {
         let value = shape.to_possible_value().ok_or("a shape has no name")?;
         let name = format!("new-{}", value.get_name());
         let parsed = name.parse().map_err(|error: InvalidName| error.to_string())?;
         cargo_interlocking::write(place.path(), &parsed, shape, &checkout).map_err(|error| error.to_string())?;
+        let manifest = place.path().join(&name).join("Cargo.toml");
+        write(&manifest, &read(&manifest)?.replace(&*ours.to_string_lossy(), &place.path().to_string_lossy()))?;
         projects.insert(name);
     }
 
@@ -74,30 +83,30 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>, sets: &[Set]) -> R
             set.user(),
             set.features.iter().collect::<Vec<_>>()
         );
-        write_user(root, place.path(), &set.user(), &manifest, "fn main() {}\n")?;
+        write_user(place.path(), &set.user(), &manifest, "fn main() {}\n")?;
     }
 
-    // With this crate, the users' crates share the third-party crates of the workspace.
+    // With this crate, the users' crates share the third-party crates of the workspace, and with its feature `ours` our crates, too.
     let unified = place.path().join(UNIFIED_USER);
     fs::create_dir_all(unified.join("src")).map_err(|error| format!("{}: {error}", unified.display()))?;
     write(
         &unified.join("Cargo.toml"),
         &format!(
-            "[package]\nname = {UNIFIED_USER:?}\nedition = \"2024\"\n\n[features]\nhttp = [\"interlocking-unified/http\"]\n\n\
-             [dependencies]\ninterlocking-unified = {{ path = {:?} }}\n",
-            root.join("tests/unified")
+            "[package]\nname = {UNIFIED_USER:?}\nedition = \"2024\"\n\n\
+             [features]\nhttp = [\"interlocking-unified/http\"]\nours = [\"dep:interlocking\"]\n\n\
+             [dependencies]\ninterlocking-unified = {{ path = {:?} }}\n\
+             interlocking = {{ path = {:?}, optional = true, features = {:?} }}\n",
+            place.path().join("tests/unified"),
+            place.path().join("crates/interlocking"),
+            features.iter().filter(|feature| **feature != "http").collect::<Vec<_>>()
         ),
     )?;
     write(&unified.join("src/lib.rs"), "")?;
 
-    let profiles = profiles(&read(&root.join("Cargo.toml"))?);
     let sets = sets.iter().map(Set::user);
     let members: Vec<String> =
         names.iter().chain(&projects).cloned().chain(sets).chain([UNIFIED_USER.to_owned()]).collect();
-    write(
-        &place.path().join("Cargo.toml"),
-        &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n{profiles}"),
-    )?;
+    write(&place.path().join("Cargo.toml"), &with_members(&read(&root.join("Cargo.toml"))?, &members)?)?;
     write(&place.path().join("Cargo.lock"), &read(&root.join("Cargo.lock"))?)?;
     write(&place.path().join("rust-toolchain.toml"), &read(&root.join("rust-toolchain.toml"))?)?;
     Ok(Users { place, names, projects })
@@ -119,10 +128,10 @@ impl Users {
     }
 }
 
-/// A workspace's profiles, so that nothing is compiled again.
-fn profiles(manifest: &str) -> String {
-    let tables = manifest.split("\n[").filter(|table| table.starts_with("profile."));
-    tables.map(|table| format!("[{table}\n")).collect()
+/// A workspace's manifest with other members.
+fn with_members(manifest: &str, members: &[String]) -> Result<String, String> {
+    let line = manifest.lines().find(|line| line.starts_with("members = ")).ok_or("Cargo.toml names no members")?;
+    Ok(manifest.replacen(line, &format!("members = {members:?}"), 1))
 }
 
 /// The name and version of each package of a lock file.
@@ -131,11 +140,11 @@ fn versions(lock: &str) -> BTreeSet<&str> {
     packages.filter_map(|package| package.match_indices('\n').nth(1).map(|(end, _)| &package[..end])).collect()
 }
 
-/// Writes a crate. In its manifest, `CHECKOUT` stands for the workspace's root.
-fn write_user(root: &Path, place: &Path, name: &str, manifest: &str, program: &str) -> Result<(), String> {
+/// Writes a crate. In its manifest, `CHECKOUT` stands for the place, which has the links.
+fn write_user(place: &Path, name: &str, manifest: &str, program: &str) -> Result<(), String> {
     let directory = place.join(name);
     fs::create_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    let checkout = root.to_str().ok_or("the workspace's root is no UTF-8")?.replace('\\', "/");
+    let checkout = place.to_str().ok_or("the temporary directory is no UTF-8")?.replace('\\', "/");
     if !manifest.contains("\"CHECKOUT/crates/interlocking\"") {
         return Err(format!("the user's crate {name} does not depend on CHECKOUT/crates/interlocking"));
     }

@@ -7,7 +7,7 @@
 use crate::cargo::Cargo;
 use crate::plan::{Set, features_of};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Prints a row for each of these features, or for every feature if none is named: the number of its crates, how many of those
@@ -40,7 +40,7 @@ fn set(feature: &str) -> Set {
 
 /// The number of crates that are compiled, the set's own included.
 fn crates(root: &Path, set: &Set) -> Result<usize, String> {
-    let resolved = Cargo::in_target("".into(), BTreeSet::new()).resolved(root, set)?;
+    let resolved = Cargo::in_target("".into(), BTreeMap::new()).resolved(root, set)?;
     // The name and version, without the target of the compilation: a crate that is also built for a build script counts once.
     let named = resolved.iter().map(|line| line.split(' ').skip(1).take(2).collect::<Vec<_>>());
     Ok(named.collect::<BTreeSet<_>>().len())
@@ -50,7 +50,7 @@ fn crates(root: &Path, set: &Set) -> Result<usize, String> {
 fn seconds(root: &Path, set: &Set) -> Result<f64, String> {
     let target = tempfile::tempdir().map_err(|error| format!("no target directory: {error}"))?;
     let before = of_children()?;
-    Cargo::in_target(target.path().into(), BTreeSet::new()).check(root, set)?;
+    Cargo::in_target(target.path().into(), BTreeMap::new()).check(root, set)?;
     Ok(of_children()? - before)
 }
 
