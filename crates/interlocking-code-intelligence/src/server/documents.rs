@@ -19,6 +19,8 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.'
 pub(super) struct Documents {
     root: PathBuf,
     language: &'static str,
+    /// The extension of the language's files.
+    extension: &'static str,
     /// Whether the server counts columns in bytes of UTF-8, instead of units of UTF-16.
     is_utf8: bool,
     open: HashMap<PathBuf, Document>,
@@ -44,8 +46,8 @@ pub(super) struct Findings {
 type Notification = (&'static str, Value);
 
 impl Documents {
-    pub(super) fn new(root: PathBuf, language: &'static str, is_utf8: bool) -> Self {
-        Self { root, language, is_utf8, open: HashMap::new() }
+    pub(super) fn new(root: PathBuf, language: &'static str, extension: &'static str, is_utf8: bool) -> Self {
+        Self { root, language, extension, is_utf8, open: HashMap::new() }
     }
 
     pub(super) fn uri(&self, file: &Path) -> Result<String, CodeError> {
@@ -99,13 +101,13 @@ impl Documents {
             (true, false) => CREATED,
             (false, _) => DELETED,
         };
-        let mut told = Vec::new();
-        if was_open && change == CHANGED {
-            told.extend(self.open(file)?.1);
-        } else if was_open {
-            // A server knows the text of an open file before it is asked the next question. What is on disk it reads some time later.
-            told.extend(self.has_text(file, &uri_of(&path), "".into()));
-        }
+        let is_of_language = file.extension().is_some_and(|extension| extension == self.extension);
+        // A server knows the text of an open file before it is asked the next question. What is on disk it reads some time later.
+        let mut told: Vec<Notification> = match is_file {
+            true if was_open || is_of_language => self.open(file)?.1.into_iter().collect(),
+            false if was_open || is_of_language => self.has_text(file, &uri_of(&path), "".into()).into_iter().collect(),
+            _ => Vec::new(),
+        };
         let changes = json!({ "changes": [{ "uri": uri_of(&path), "type": change }] });
         told.push(("workspace/didChangeWatchedFiles", changes));
         Ok(told)

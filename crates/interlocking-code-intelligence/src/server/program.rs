@@ -36,6 +36,16 @@ pub(super) enum Language {
     Python,
 }
 
+impl Language {
+    /// The extension of its files.
+    pub(super) fn extension(self) -> &'static str {
+        match self {
+            Self::Rust => "rs",
+            Self::Python => "py",
+        }
+    }
+}
+
 impl ServerProgram {
     /// rust-analyzer, as `rustup component add rust-analyzer rust-src` installs it. Cargo must once have fetched the dependencies
     /// of the standard library, since the server has no network. It runs neither build scripts nor procedural macros of the
