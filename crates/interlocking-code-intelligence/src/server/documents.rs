@@ -103,11 +103,15 @@ impl Documents {
         };
         let is_of_language = file.extension().is_some_and(|extension| extension == self.extension);
         // A server knows the text of an open file before it is asked the next question. What is on disk it reads some time later.
-        let mut told: Vec<Notification> = match is_file {
-            true if was_open || is_of_language => self.open(file)?.1.into_iter().collect(),
-            false if was_open || is_of_language => self.has_text(file, &uri_of(&path), "".into()).into_iter().collect(),
-            _ => Vec::new(),
-        };
+        let mut told = Vec::new();
+        if is_file && was_open {
+            told.extend(self.open(file)?.1);
+        } else if is_file && is_of_language {
+            // A file that is too large is left to the server.
+            told.extend(self.open(file).ok().and_then(|(_, told)| told));
+        } else if was_open || is_of_language {
+            told.extend(self.has_text(file, &uri_of(&path), "".into()));
+        }
         let changes = json!({ "changes": [{ "uri": uri_of(&path), "type": change }] });
         told.push(("workspace/didChangeWatchedFiles", changes));
         Ok(told)
