@@ -190,9 +190,9 @@ pub use worktrees::remove::{Discarded, Force, RemoveError, delete_directory};
 pub use worktrees::repair::{RepairError, Repaired, WrongLink};
 pub use worktrees::worktree::Worktree;
 
-#[cfg(feature = "steps")]
+// For this crate's own tests.
 #[doc(hidden)]
-pub use recovery::step::{kill_at, reached_steps};
+pub use recovery::step::observe_steps;
 
 /// The example in the documentation is compiled.
 #[cfg(doctest)]

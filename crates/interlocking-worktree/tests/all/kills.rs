@@ -6,6 +6,7 @@ use std::{
     os::unix::process::ExitStatusExt as _,
     path::{Path, PathBuf},
     process::Child,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use interlocking_worktree::{BranchName, CommitId, Configuration, FastForwardError, Force, Pool, Repository};
@@ -30,11 +31,28 @@ fn victim() {
     }
     for operation in OPERATIONS {
         let scene = Scene::of(operation);
-        interlocking_worktree::kill_at(0);
+        kill_at(0);
         act(&scene.place.project(), operation, 0).unwrap();
-        assert!(interlocking_worktree::reached_steps().len() >= 5, "{operation}");
+        assert!(REACHED.load(Ordering::Relaxed) >= 5, "{operation}");
         scene.assert_recovered(operation);
     }
+}
+
+/// The number of the step at which this process is killed; zero for none.
+static FATAL: AtomicUsize = AtomicUsize::new(0);
+/// How many steps this process has reached since the last [`kill_at`].
+static REACHED: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts steps from now on, and kills this process at the step with this number, counted from one.
+fn kill_at(step: usize) {
+    REACHED.store(0, Ordering::Relaxed);
+    FATAL.store(step, Ordering::Relaxed);
+    interlocking_worktree::observe_steps(|_| {
+        if REACHED.fetch_add(1, Ordering::Relaxed) + 1 == FATAL.load(Ordering::Relaxed) {
+            // Like `kill -9`: nothing is dropped or flushed.
+            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        }
+    });
 }
 
 /// A repository for the operations: `work` has a commit and an uncommitted file, `side` has one more commit than main,
@@ -157,7 +175,7 @@ fn act(project: &Path, operation: &str, step: usize) -> Outcome {
     }
     // The count is the process's, and other tests of this process run operations to their end.
     if step > 0 {
-        interlocking_worktree::kill_at(step);
+        kill_at(step);
     }
     match operation {
         "create" | "create-apart" => drop(repository.create_worktree(run.join("made/one"), branch("made"), side)?),
