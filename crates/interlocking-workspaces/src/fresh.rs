@@ -14,8 +14,8 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Handle;
 
-/// The files of a commit, in a directory that is never given to an agent. When this is dropped, they are no longer at
-/// that place, and a thread that may block deletes them: the run does not end before. If
+/// The files of a commit, in a directory that is never given to an agent. When this is dropped, they are moved away,
+/// and a thread that may block deletes them: the run does not end before. If
 /// [worktrees are reused](crate::GitWorkspaces::with_worktrees_reused), they stay for the next checkout, which reuses
 /// the files that have not been changed.
 ///

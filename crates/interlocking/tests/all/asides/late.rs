@@ -89,7 +89,7 @@ fn clerk(advise: Advise) -> Clerk {
     Clerk { begin: LogicNode(Begin), ask: HumanNode(AskThem), advise: AdvisoryNode(advise) }
 }
 
-/// A child that has ended counts no longer, whoever is at work for it.
+/// A child that has ended does not count, whoever is at work for it.
 #[tokio::test(start_paused = true)]
 async fn a_run_waits_for_a_person_though_the_adviser_of_another_child_is_late() {
     let run = timed(Office { clerks: MapNode(Clerks) }).with_report_deadline(Duration::from_millis(10));
