@@ -3,6 +3,7 @@
 use crate::plan::{Set, Shared};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -142,7 +143,7 @@ impl Cargo {
     fn build(&self, command: &mut Command) -> Result<String, String> {
         let (printed, said) = outputs(command.env("CARGO_TARGET_DIR", &self.target).args(["--offline", "--quiet"]))?;
         match said.lines().any(|line| line.starts_with("warning")) {
-            true => Err(format!("{}\n{command:?}", said.trim_end())),
+            true => Err(format!("{}\n{}", said.trim_end(), shown(command))),
             false => Ok(printed),
         }
     }
@@ -202,6 +203,13 @@ fn of<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
 fn program(directory: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(directory);
+    // What `cargo run` tells this program of itself. Some build scripts, such as ring's, ask for these variables: where they differ,
+    // cargo runs the script again, and compiles whatever depends on it.
+    for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
+        if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|begin| name.starts_with(begin)) {
+            command.env_remove(name);
+        }
+    }
     command
 }
 
@@ -216,6 +224,12 @@ fn outputs(command: &mut Command) -> Result<(String, String), String> {
     let [printed, said] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     match output.status.success() {
         true => Ok((printed, said)),
-        false => Err(format!("{}\n{command:?}", said.trim_end())),
+        false => Err(format!("{}\n{}", said.trim_end(), shown(command))),
     }
+}
+
+/// The command without its environment.
+fn shown(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
