@@ -1,5 +1,7 @@
 //! Limits how much of a provider's answer is held in memory.
 
+use std::ops::Range;
+
 use hyper::body::Bytes;
 
 use super::failure::{self, Failure};
@@ -75,19 +77,23 @@ impl EventSplitter {
             return Err(TooLong { what: "the provider's answer", most: LONGEST_ANSWER });
         }
         let (mut first, mut last) = (None, 0);
-        for (at, &byte) in piece.iter().enumerate() {
-            let is_second_half = byte == b'\n' && self.after_return;
-            self.after_return = byte == b'\r';
+        // What follows the line end before.
+        let mut next = 0;
+        for at in memchr::memchr2_iter(b'\n', b'\r', piece) {
+            self.has_text(next..at);
+            next = at + 1;
+            let is_second_half = piece[at] == b'\n' && self.after_return;
+            self.after_return = piece[at] == b'\r';
             if is_second_half {
                 continue;
             }
-            let is_end = matches!(byte, b'\n' | b'\r');
-            if is_end && self.line_is_empty {
-                last = at + 1;
+            if self.line_is_empty {
+                last = next;
                 first.get_or_insert(last);
             }
-            self.line_is_empty = is_end;
+            self.line_is_empty = true;
         }
+        self.has_text(next..piece.len());
         if self.begun.len() + first.unwrap_or(piece.len()) > LONGEST_EVENT {
             return Err(TooLong { what: "an event of the provider's answer", most: LONGEST_EVENT });
         }
@@ -99,6 +105,14 @@ impl EventSplitter {
         }
         self.begun.extend_from_slice(begun);
         Ok(events)
+    }
+
+    /// The line goes on with these bytes, none of which ends it.
+    fn has_text(&mut self, bytes: Range<usize>) {
+        if !bytes.is_empty() {
+            self.line_is_empty = false;
+            self.after_return = false;
+        }
     }
 }
 
