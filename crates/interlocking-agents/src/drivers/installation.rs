@@ -1,11 +1,8 @@
 //! Where the program of an agent is installed, and which version of it.
 
-use std::collections::HashMap;
-use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use crate::agent::error::AgentErrorKind;
 use crate::program::{Ended, Environment, Invocation};
@@ -60,32 +57,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// A program as it is on disk. An update changes it.
-#[derive(PartialEq, Eq, Hash)]
-struct ProgramFile {
-    /// Without links: the programs of npm are links to files that are replaced.
-    path: PathBuf,
-    length: u64,
-    modified: SystemTime,
-    /// Where the program's interpreter is looked up.
-    search_path: Option<OsString>,
-}
-
-impl ProgramFile {
-    /// None if this process cannot tell which file is run.
-    fn of(program: &Path, environment: &Environment) -> Option<Self> {
-        let path = environment.find(located(program))?.canonicalize().ok()?;
-        let metadata = path.metadata().ok()?;
-        let search_path = environment.get("PATH").map(OsString::from);
-        Some(Self { path, length: metadata.len(), modified: metadata.modified().ok()?, search_path })
-    }
-}
-
-/// The versions that programs have said which are new enough. Each run asks before it starts, and a program takes a second or two
-/// of a processor to answer.
-static KNOWN: LazyLock<Mutex<HashMap<ProgramFile, Version>>> = LazyLock::new(Mutex::default);
-
-/// The version of a program. This process asks a program once, and again when its file has changed.
+/// Asks a program for its version.
 ///
 /// # Errors
 ///
@@ -95,21 +67,6 @@ pub(crate) async fn require_version(
     environment: Environment,
     required: &Required,
 ) -> Result<Version, AgentErrorKind> {
-    let file = ProgramFile::of(program, &environment);
-    if let Some(known) = file.as_ref().and_then(|file| known().get(file).copied()) {
-        return Ok(known);
-    }
-    let version = ask(program, environment, required).await?;
-    known().extend(file.map(|file| (file, version)));
-    Ok(version)
-}
-
-fn known() -> MutexGuard<'static, HashMap<ProgramFile, Version>> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Asks a program for its version.
-async fn ask(program: &Path, environment: Environment, required: &Required) -> Result<Version, AgentErrorKind> {
     let Required { name, oldest, find, remedy } = required;
     let (said, ended) = version_output(program, environment).await?;
     let program = program.display();
@@ -164,36 +121,5 @@ mod tests {
         }
         assert!(Version([0, 170, 0]) > Version([0, 169, 0]) && Version([0, 99, 9]) < Version([0, 169, 0]));
         assert_eq!(Version([2, 1, 330]).to_string(), "2.1.330");
-    }
-
-    #[cfg(unix)]
-    #[tokio::test]
-    async fn a_program_is_asked_again_only_when_its_file_has_changed() {
-        use crate::faults::FaultyProgram;
-
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("program");
-        let write = |version: &str| FaultyProgram::new().line(version).write_to(&file).unwrap();
-        let required = Required {
-            name: "Agent",
-            oldest: Version([1, 0, 0]),
-            find: |said| Version::parse(said.trim()),
-            remedy: "update it",
-        };
-        let ask = || require_version(&file, Environment::minimal(), &required);
-        let times_asked = || FaultyProgram::recorded_pids(&file).unwrap().len();
-
-        write("1.2.3");
-        assert_eq!(ask().await.unwrap(), Version([1, 2, 3]));
-        assert_eq!(ask().await.unwrap(), Version([1, 2, 3]));
-        assert_eq!(times_asked(), 1);
-        // What is too old may be made newer by whatever the file starts.
-        write("0.10.3");
-        ask().await.unwrap_err();
-        ask().await.unwrap_err();
-        assert_eq!(times_asked(), 3);
-        write("10.10.3");
-        assert_eq!(ask().await.unwrap(), Version([10, 10, 3]));
-        assert_eq!(times_asked(), 4);
     }
 }
