@@ -203,8 +203,8 @@ fn of<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
 fn program(directory: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(directory);
-    // What `cargo run` tells this program of itself. Some build scripts, such as ring's, ask for these variables: where they differ,
-    // cargo runs the script again, and compiles whatever depends on it.
+    // `cargo run` sets these variables for this program. Cargo runs a build script that reads them, such as ring's, again whenever
+    // they differ, and compiles what depends on it again.
     for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
         if ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|begin| name.starts_with(begin)) {
             command.env_remove(name);

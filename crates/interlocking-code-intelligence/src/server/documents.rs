@@ -1,6 +1,7 @@
 //! The files that a server has open: their URIs, their texts, and positions in them.
 
 use super::messages::WirePosition;
+use super::program::Language;
 use crate::error::CodeError;
 use crate::intelligence::{Position, Symbol};
 use crate::project_file::{path_of, read, read_anywhere};
@@ -18,9 +19,7 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.'
 #[derive(Debug)]
 pub(super) struct Documents {
     root: PathBuf,
-    language: &'static str,
-    /// The extension of the language's files.
-    extension: &'static str,
+    language: Language,
     /// Whether the server counts columns in bytes of UTF-8, instead of units of UTF-16.
     is_utf8: bool,
     open: HashMap<PathBuf, Document>,
@@ -46,8 +45,8 @@ pub(super) struct Findings {
 type Notification = (&'static str, Value);
 
 impl Documents {
-    pub(super) fn new(root: PathBuf, language: &'static str, extension: &'static str, is_utf8: bool) -> Self {
-        Self { root, language, extension, is_utf8, open: HashMap::new() }
+    pub(super) fn new(root: PathBuf, language: Language, is_utf8: bool) -> Self {
+        Self { root, language, is_utf8, open: HashMap::new() }
     }
 
     pub(super) fn uri(&self, file: &Path) -> Result<String, CodeError> {
@@ -76,7 +75,7 @@ impl Documents {
             None => {
                 let document = Document { version: 1, text: text.clone(), findings: Findings::default() };
                 self.open.insert(file.to_owned(), document);
-                let document = json!({ "uri": uri, "languageId": self.language, "version": 1, "text": &*text });
+                let document = json!({ "uri": uri, "languageId": self.language.id(), "version": 1, "text": &*text });
                 Some(("textDocument/didOpen", json!({ "textDocument": document })))
             }
         }
@@ -101,13 +100,13 @@ impl Documents {
             (true, false) => CREATED,
             (false, _) => DELETED,
         };
-        let is_of_language = file.extension().is_some_and(|extension| extension == self.extension);
+        let is_of_language = file.extension().is_some_and(|extension| extension == self.language.extension());
         // A server knows the text of an open file before it is asked the next question. What is on disk it reads some time later.
         let mut told = Vec::new();
         if is_file && was_open {
             told.extend(self.open(file)?.1);
         } else if is_file && is_of_language {
-            // A file that is too large is left to the server.
+            // A file that cannot be read, or is too large, is left to the server.
             told.extend(self.open(file).ok().and_then(|(_, told)| told));
         } else if was_open || is_of_language {
             told.extend(self.has_text(file, &uri_of(&path), "".into()));

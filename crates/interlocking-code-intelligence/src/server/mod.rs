@@ -86,7 +86,7 @@ impl LanguageServer {
             provider: Provider::LanguageServer { name, version },
             language: program.language,
             connection,
-            documents: Mutex::new(Documents::new(root, program.language_id, program.language.extension(), is_utf8)),
+            documents: Mutex::new(Documents::new(root, program.language, is_utf8)),
         })
     }
 

@@ -19,8 +19,6 @@ pub struct ServerProgram {
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<OsString>,
     pub(super) language: Language,
-    /// The protocol's name of the language.
-    pub(super) language_id: &'static str,
     /// The server's initialization options.
     pub(super) options: Value,
     /// Whether the server notifies when it has read the project.
@@ -37,6 +35,14 @@ pub(super) enum Language {
 }
 
 impl Language {
+    /// The protocol's name of the language.
+    pub(super) fn id(self) -> &'static str {
+        match self {
+            Self::Rust => "rust",
+            Self::Python => "python",
+        }
+    }
+
     /// The extension of its files.
     pub(super) fn extension(self) -> &'static str {
         match self {
@@ -54,7 +60,6 @@ impl ServerProgram {
         Self::of(
             "rust-analyzer",
             Language::Rust,
-            "rust",
             json!({
                 "cargo": { "buildScripts": { "enable": false }, "noDeps": false },
                 "procMacro": { "enable": false },
@@ -69,23 +74,16 @@ impl ServerProgram {
 
     /// Pyright, for Python: `langserver` is the path of its `pyright-langserver`, or a name that is looked up in `PATH`.
     pub fn pyright(langserver: impl Into<PathBuf>) -> Self {
-        let program = Self::of("Pyright", Language::Python, "python", json!({}), "run `npm install pyright`");
+        let program = Self::of("Pyright", Language::Python, json!({}), "run `npm install pyright`");
         Self { arguments: vec!["--stdio".into()], ..program.at(langserver) }
     }
 
-    fn of(
-        name: &'static str,
-        language: Language,
-        language_id: &'static str,
-        options: Value,
-        remedy: &'static str,
-    ) -> Self {
+    fn of(name: &'static str, language: Language, options: Value, remedy: &'static str) -> Self {
         Self {
             name,
             program: name.into(),
             arguments: Vec::new(),
             language,
-            language_id,
             options,
             says_when_ready: false,
             remedy,

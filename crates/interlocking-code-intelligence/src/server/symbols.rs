@@ -110,7 +110,7 @@ mod tests {
         let range = serde_json::json!({ "start": at, "end": at });
         let symbol =
             serde_json::json!({ "name": "f", "kind": kind::FUNCTION, "range": range, "selectionRange": range });
-        let documents = Documents::new("/".into(), "rust", "rs", true);
+        let documents = Documents::new("/".into(), Language::Rust, true);
         let found = listed(&[serde_json::from_value(symbol).unwrap()], Language::Rust, "fn f() {}", &documents);
         assert_eq!(found[0].lines, u32::MAX..=u32::MAX);
     }

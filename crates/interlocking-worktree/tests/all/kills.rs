@@ -43,7 +43,7 @@ static FATAL: AtomicUsize = AtomicUsize::new(0);
 /// How many steps this process has reached since the last [`kill_at`].
 static REACHED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts steps from now on, and kills this process at the step with this number, counted from one.
+/// Counts steps from now on, and kills this process at the step with this number, counted from one; at none if it is zero.
 fn kill_at(step: usize) {
     REACHED.store(0, Ordering::Relaxed);
     FATAL.store(step, Ordering::Relaxed);

@@ -77,10 +77,10 @@ impl EventSplitter {
             return Err(TooLong { what: "the provider's answer", most: LONGEST_ANSWER });
         }
         let (mut first, mut last) = (None, 0);
-        // What follows the line end before.
+        // Where the bytes after the previous line end begin.
         let mut next = 0;
         for at in memchr::memchr2_iter(b'\n', b'\r', piece) {
-            self.has_text(next..at);
+            self.line_continues(next..at);
             next = at + 1;
             let is_second_half = piece[at] == b'\n' && self.after_return;
             self.after_return = piece[at] == b'\r';
@@ -93,7 +93,7 @@ impl EventSplitter {
             }
             self.line_is_empty = true;
         }
-        self.has_text(next..piece.len());
+        self.line_continues(next..piece.len());
         if self.begun.len() + first.unwrap_or(piece.len()) > LONGEST_EVENT {
             return Err(TooLong { what: "an event of the provider's answer", most: LONGEST_EVENT });
         }
@@ -107,8 +107,8 @@ impl EventSplitter {
         Ok(events)
     }
 
-    /// The line goes on with these bytes, none of which ends it.
-    fn has_text(&mut self, bytes: Range<usize>) {
+    /// The line continues with these bytes, none of which ends it.
+    fn line_continues(&mut self, bytes: Range<usize>) {
         if !bytes.is_empty() {
             self.line_is_empty = false;
             self.after_return = false;
