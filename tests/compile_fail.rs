@@ -8,6 +8,9 @@ use std::{env, fs};
 /// prefers this variable to the flags that trybuild passes.
 const VARIABLE: &str = "CARGO_ENCODED_RUSTFLAGS";
 
+/// The workspace's manifest, which ends with its profiles.
+const MANIFEST: &str = include_str!("../Cargo.toml");
+
 /// The flags that trybuild uses for the cases.
 const FLAGS: [&str; 5] = ["--cfg=trybuild", "--verbose", "-A", "dead_code", "--diagnostic-width=140"];
 
@@ -21,14 +24,15 @@ fn the_compiler_checks_the_routes() {
         return cases_to_compile().iter().for_each(|case| cases.compile_fail(case));
     }
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the directory of builds");
+    // The cases reuse what cargo has built for this test to run at compile time: macros and their dependencies. For that they
+    // must have the same build directory, the same features, by `interlocking-unified`, and the same profiles.
+    let profiles = MANIFEST.find("[profile.").map(|begin| &MANIFEST[begin..]).expect("the workspace has profiles");
+    let settings = target.join("tests/trybuild/.cargo");
+    fs::create_dir_all(&settings).expect("the directory of builds is this user's");
+    fs::write(settings.join("config.toml"), profiles).expect("the directory of builds is this user's");
     let this = Command::new(env::current_exe().expect("a test is a program"))
         .env(VARIABLE, flags)
-        // Incremental compilation would only cost time: the cases' dependencies are built once.
-        .env("CARGO_INCREMENTAL", "0")
-        // The cases reuse what cargo has built for this test to run at compile time: macros and their dependencies. For that they
-        // must have the same build directory and, as in the workspace, no debug information.
         .env("CARGO_BUILD_BUILD_DIR", target)
-        .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .args(env::args_os().skip(1))
         .status();
     assert!(this.expect("this test starts once more").success());
