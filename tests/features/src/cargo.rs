@@ -70,12 +70,12 @@ impl Cargo {
     }
 
     /// Whether the workspace's tests have the package, and our crates below it, with the features that a set's tests have:
-    /// dependencies of tests may turn on features of the package itself.
-    pub(crate) fn is_in_the_workspace_s_tests(&self, root: &Path, set: &Set) -> Result<bool, String> {
+    /// dependencies of tests may turn on features of the package itself. The workspace's tests are `tests`.
+    pub(crate) fn is_in_tests(&self, tests: &BTreeSet<String>, root: &Path, set: &Set) -> Result<bool, String> {
         let begins = format!("{NORMAL}: {} ", set.package);
         let mut alone = crates(|tree| of(tree.args(["--locked", "-e", "dev"]), set), root)?;
         alone.retain(|line| line.contains(&*root.to_string_lossy()));
-        Ok(alone.iter().any(|line| line.starts_with(&begins)) && alone.is_subset(&workspace_tests(root)?))
+        Ok(alone.iter().any(|line| line.starts_with(&begins)) && alone.is_subset(tests))
     }
 
     /// Runs the tests with the features of third-party crates that the workspace's tests are built with.
@@ -149,16 +149,15 @@ impl Cargo {
     }
 }
 
-/// Third-party crates whose features differ between `tests/unified` and the workspace's tests.
-pub(crate) fn not_unified(root: &Path) -> Result<Vec<String>, String> {
-    let workspace = workspace_tests(root)?;
+/// Third-party crates whose features differ between `tests/unified` and the workspace's tests, which are `tests`.
+pub(crate) fn not_unified(tests: &BTreeSet<String>, root: &Path) -> Result<Vec<String>, String> {
     let unified = crates(|tree| tree.args(["--locked", "--package", UNIFIED, "--features", "below"]), root)?;
     let root = root.to_string_lossy();
-    Ok(unified.difference(&workspace).filter(|name| !name.contains(&*root)).cloned().collect())
+    Ok(unified.difference(tests).filter(|name| !name.contains(&*root)).cloned().collect())
 }
 
-/// The crates of the workspace's tests.
-fn workspace_tests(root: &Path) -> Result<BTreeSet<String>, String> {
+/// The crates of the workspace's tests, each with its features.
+pub(crate) fn workspace_tests(root: &Path) -> Result<BTreeSet<String>, String> {
     crates(|tree| tree.args(["--locked", "--workspace", "-e", "dev"]), root)
 }
 

@@ -94,10 +94,10 @@ fn check() -> Result<Vec<String>, String> {
     for program in plan::programs(&metadata) {
         checks.one(&format!("{program}, built"), || cargo.build_program(root, &program));
     }
-    let run = plan::run_tests(&metadata);
+    let (run, tests) = (plan::run_tests(&metadata), cargo::workspace_tests(root)?);
     for set in plan::with_tests(&metadata).difference(&run) {
         let what = format!("{set}, tests");
-        match checks.wants(&what) && cargo.is_in_the_workspace_s_tests(root, set)? {
+        match checks.wants(&what) && cargo.is_in_tests(&tests, root, set)? {
             true => checks.same(&what, "the workspace's tests"),
             false => drop(checks.one(&what, || cargo.check_tests(root, set))),
         }
@@ -107,7 +107,7 @@ fn check() -> Result<Vec<String>, String> {
     }
 
     checks.one("projects, tests run", || cargo.test_projects(place, users.projects.iter()));
-    checks.one("the features in tests/unified", || match cargo::not_unified(root)?.as_slice() {
+    checks.one("the features in tests/unified", || match cargo::not_unified(&tests, root)?.as_slice() {
         [] => Ok(()),
         crates => Err(format!("the workspace's tests have these with other features:\n{}", crates.join("\n"))),
     });
