@@ -106,11 +106,10 @@ impl Effects {
         self.list().commits.insert(0, commit);
     }
 
-    /// Takes the tokens for the advisory nodes that the execution starts; a second call returns none.
+    /// Takes the tokens of the graph for the advisory nodes that the execution starts; a second call returns none.
     #[doc(hidden)]
-    pub fn take_spawned<P: 'static>(&mut self) -> Vec<P> {
-        let spawned = self.0.as_mut().map(|list| std::mem::take(&mut list.spawned)).unwrap_or_default();
-        spawned.into_iter().filter_map(|token| token.downcast().ok()).map(|token| *token).collect()
+    pub fn take_spawned(&mut self) -> Vec<Box<dyn Any + Send + Sync>> {
+        self.0.as_mut().map(|list| std::mem::take(&mut list.spawned)).unwrap_or_default()
     }
 
     /// Takes the items that the execution adds to a map; a second call returns none.

@@ -344,6 +344,7 @@ fn a_small_graph_expands_to_this() {
                     at_most: __Y(0),
                     exact: true,
                 };
+                const HAS_NODES_BESIDE: __p::bool = false;
                 fn net() -> &'static __p::Net {
                     static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
                     NET.get_or_init(|| __p::net(

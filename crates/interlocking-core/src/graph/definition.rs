@@ -59,6 +59,9 @@ pub trait Graph: Sized + Send + Sync + 'static {
     const EDGES: usize;
     /// The worst-case number of agent calls of a run, computed from the table.
     const AGENT_CALLS: AgentCalls = AgentCalls::UNKNOWN;
+    /// Whether any node works beside the graph: an advisory node or an observer. What only such nodes need is not compiled for other
+    /// graphs.
+    const HAS_NODES_BESIDE: bool = true;
 
     /// The routing table, compiled once.
     fn net() -> &'static Net;

@@ -32,6 +32,14 @@ impl Expansion<'_, '_> {
         let failed = self.failed();
         let memory = self.memory();
         let finish = self.finish();
+        // Where it has, that is the trait's default.
+        let has_nodes_beside =
+            table.nodes.iter().any(|row| matches!(row.kind, NodeKind::Advisory | NodeKind::Observer));
+        let has_none_beside = (!has_nodes_beside).then(|| {
+            quote!(
+                const HAS_NODES_BESIDE: __p::bool = false;
+            )
+        });
         quote! {
             #[automatically_derived]
             impl __p::Graph for #graph {
@@ -41,6 +49,7 @@ impl Expansion<'_, '_> {
                 const NODES: __p::usize = #nodes;
                 const EDGES: __p::usize = #edges;
                 #agent_calls
+                #has_none_beside
                 fn net() -> &'static __p::Net {
                     static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
                     NET.get_or_init(|| __p::net(#graph_name, #output_name, &[#(#rows),*]))

@@ -389,7 +389,11 @@ impl UntypedServices {
                 Step::One(_, token) => Targets::One(self.place_name(token).into()),
                 Step::Stay => Targets::All(Box::default()),
                 Step::All(_, tokens) => {
-                    Targets::All(tokens.iter().map(|token| self.place_name(token).into()).collect())
+                    let mut names = Vec::with_capacity(tokens.len());
+                    for token in tokens {
+                        names.push(self.place_name(token).into());
+                    }
+                    Targets::All(names.into())
                 }
             };
             EventKind::NodeFinished { node: self.node(execution), to, took_ms: took.as_millis() }

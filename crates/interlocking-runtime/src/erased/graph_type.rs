@@ -123,8 +123,10 @@ impl<G: Graph> GraphType for TypeOf<G> {
 
     fn take_spawned(&self, effects: &mut Effects) -> Vec<ErasedToken> {
         let mut tokens = Vec::new();
-        for token in effects.take_spawned::<G::Token>() {
-            tokens.push(ErasedToken::new(token));
+        if const { G::HAS_NODES_BESIDE } {
+            for token in effects.take_spawned() {
+                tokens.extend(token.downcast::<G::Token>().ok().map(|token| ErasedToken::new(*token)));
+            }
         }
         tokens
     }

@@ -16,6 +16,7 @@ use interlocking_core::frontier::Execution;
 use interlocking_core::graph::Graph;
 use interlocking_core::net::NodeIndex;
 use once_cell::race::OnceBox;
+use std::future::ready;
 use std::sync::Arc;
 
 /// What every execution of a run needs, behind one pointer that each task clones.
@@ -64,13 +65,21 @@ impl<G: Graph> ErasedShared for Shared<G> {
     }
 
     fn perform_in_background(self: Arc<Self>, execution: Execution, input: ErasedToken) -> Performing {
-        Box::pin(perform(BackgroundExecution::new(self, execution, input), |_, result| result))
+        if const { G::HAS_NODES_BESIDE } {
+            Box::pin(perform(BackgroundExecution::new(self, execution, input), |_, result| result))
+        } else {
+            unreachable!("no node works beside the graph")
+        }
     }
 
     fn finish(&self, output: AnyValue, reports: Reports) -> Finishing<'_> {
-        Box::pin(async {
-            let output = self.services.graph.finish(typed(output), reports).await?;
-            Ok(Box::new(output) as AnyValue)
-        })
+        if const { G::HAS_NODES_BESIDE } {
+            Box::pin(async {
+                let output = self.services.graph.finish(typed(output), reports).await?;
+                Ok(Box::new(output) as AnyValue)
+            })
+        } else {
+            Box::pin(ready(Ok(output)))
+        }
     }
 }

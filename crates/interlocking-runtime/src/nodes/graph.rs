@@ -5,12 +5,13 @@
 //! [`FailureKind::Child`](interlocking_core::failure::FailureKind::Child), which holds the child's failure. A node that is
 //! resumed after a crash continues the child that it had; a node that is entered again begins a new child.
 
-use super::map::{self, Item};
+use super::map::{self, AnyItem, Item};
 use crate::context::services::UntypedServices;
-use crate::erased::read::read;
+use crate::erased::graph_type::{AnyGraph, AnyValue, GraphType, graph_type, typed};
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
-use interlocking_core::graph::{Graph, Handled, PassedOn, PassesOn, Runs, Stored};
+use interlocking_core::frontier::Execution;
+use interlocking_core::graph::{Graph, Handled, PassedOn, PassesOn, Runs};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use std::future::Future;
@@ -183,15 +184,24 @@ async fn child<N: Runs>(
     entry: <N::Child as Graph>::Entry,
     cx: &Cx<'_, N>,
 ) -> Result<<N::Child as Graph>::Output, NodeError> {
-    let untyped = UntypedServices::of(cx)?;
+    let (untyped, item) = (UntypedServices::of(cx)?, Item::<N::Child>::new(entry).with_key(cx.node()));
+    child_of_type(untyped, cx.execution(), graph_type::<N::Child>(), graph, item.untyped()).await.map(typed)
+}
+
+/// See [`child`]. This is compiled once, and not for each graph.
+async fn child_of_type(
+    untyped: &UntypedServices,
+    execution: Execution,
+    graph_type: &'static dyn GraphType,
+    graph: AnyGraph,
+    item: AnyItem,
+) -> Result<AnyValue, NodeError> {
     if let Some(results) = untyped.settings.child_results()
-        && let Some(json) = results(untyped.run(), &untyped.by(cx.execution()))
+        && let Some(json) = results(untyped.run(), &untyped.by(execution))
     {
-        let Stored(output) = read(&json)?;
-        return Ok(output);
+        return Ok(graph_type.read_output(&json)?);
     }
-    let item = Item::new(entry).with_key(cx.node());
-    let (mut children, _) = map::start(untyped, cx.execution(), &graph, vec![item]).await?;
+    let (children, _) = map::start(untyped, execution, graph_type, graph, vec![item]).await?;
     let ended = children.any().await;
     Ok(ended.ok_or("the child run has ended without a result")?.result?)
 }

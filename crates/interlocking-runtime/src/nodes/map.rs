@@ -21,16 +21,18 @@ pub(super) use self::start::start;
 use self::quorum::{Ask, Waiting, wait_for_quorum};
 use self::start::Starter;
 use crate::context::services::UntypedServices;
-use crate::erased::read::read;
+use crate::erased::graph_type::{AnyValue, GraphType, graph_type, typed};
 use crate::workspaces::Workspaces;
 use interlocking_core::context::{Cx, NewItem};
 use interlocking_core::failure::{ChildFailure, NodeError};
-use interlocking_core::graph::{Counted, Graph, Judged, Maps, Stored};
+use interlocking_core::graph::{Counted, Graph, Judged, Maps};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use interlocking_core::run_id::RunId;
 use std::fmt;
 use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
 use std::sync::Arc;
 
 /// A node that runs a child graph for each of a list of items.
@@ -316,7 +318,13 @@ pub trait EnoughHandler<N: Maps>: MapHandler<N> {
 /// # }
 /// ```
 pub struct Item<C: Graph> {
-    entry: C::Entry,
+    item: AnyItem,
+    graph: PhantomData<fn() -> C>,
+}
+
+/// An item of any graph.
+pub(super) struct AnyItem {
+    entry: AnyValue,
     key: Option<String>,
     anew: bool,
     anew_after: Option<RunId>,
@@ -328,45 +336,62 @@ type WorkspacesFor = Box<dyn FnOnce(&RunId) -> Arc<dyn Workspaces> + Send>;
 
 impl<C: Graph> fmt::Debug for Item<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Item").field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("Item").field("key", &self.item.key).finish_non_exhaustive()
     }
 }
 
-impl<C: Graph> Item<C> {
+impl AnyItem {
     /// An item that an event node has added.
-    fn of_record(NewItem { entry, key, anew, anew_after }: NewItem) -> Result<Self, NodeError> {
-        let Stored(entry) = read(&entry)?;
+    fn of_record(
+        graph_type: &dyn GraphType,
+        NewItem { entry, key, anew, anew_after }: NewItem,
+    ) -> Result<Self, NodeError> {
+        let entry = graph_type.read_entry(&entry)?;
         Ok(Self { entry, key: Some(key), anew, anew_after, workspaces: None })
     }
 
     /// The item as it is recorded when it is added.
-    pub(crate) fn into_record(self) -> Result<NewItem, NodeError> {
+    fn into_record(self, graph_type: &dyn GraphType) -> Result<NewItem, NodeError> {
         if self.workspaces.is_some() {
             return Err("an item that is added cannot have workspaces of its own, which no journal can keep: leave \
                         them out, and its run's are made from its parent's"
                 .into());
         }
-        let entry = serde_json::to_string(&Stored(&self.entry))?;
+        let entry = graph_type.encode_entry(&self.entry)?.as_ref().to_owned();
         let key = self.key.unwrap_or_else(|| entry.clone());
         Ok(NewItem { entry, key, anew: self.anew, anew_after: self.anew_after })
+    }
+}
+
+impl<C: Graph> Item<C> {
+    /// The item as it is recorded when it is added.
+    pub(crate) fn into_record(self) -> Result<NewItem, NodeError> {
+        self.item.into_record(graph_type::<C>())
+    }
+
+    /// The item without its graph's type.
+    pub(super) fn untyped(self) -> AnyItem {
+        self.item
     }
 
     /// An item whose key is its entry value.
     pub fn new(entry: C::Entry) -> Self {
-        Self { entry, key: None, anew: false, anew_after: None, workspaces: None }
+        let entry = Box::new(entry);
+        let item = AnyItem { entry, key: None, anew: false, anew_after: None, workspaces: None };
+        Self { item, graph: PhantomData }
     }
 
     /// The item with a key, which makes it the same item when a node that says `adopt` is entered again.
     #[must_use]
     pub fn with_key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(key.into());
+        self.item.key = Some(key.into());
         self
     }
 
     /// The item, to be run anew in each entry of the node, although the node says `adopt`.
     #[must_use]
     pub fn anew(mut self) -> Self {
-        self.anew = true;
+        self.item.anew = true;
         self
     }
 
@@ -378,7 +403,7 @@ impl<C: Graph> Item<C> {
     /// `night-7-29f20020aff60e81`. The result of the earlier run stays in the journal.
     #[must_use]
     pub fn anew_after(mut self, run: &RunId) -> Self {
-        self.anew_after = Some(run.clone());
+        self.item.anew_after = Some(run.clone());
         self
     }
 
@@ -395,7 +420,7 @@ impl<C: Graph> Item<C> {
         mut self,
         workspaces: impl FnOnce(&RunId) -> Arc<dyn Workspaces> + Send + 'static,
     ) -> Self {
-        self.workspaces = Some(Box::new(workspaces));
+        self.item.workspaces = Some(Box::new(workspaces));
         self
     }
 }
@@ -433,17 +458,28 @@ struct EnoughQuery<'a, 'run, N: Maps, H> {
     cx: &'a Cx<'run, N>,
 }
 
-impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Ask<<N::Child as Graph>::Output>
-    for EnoughQuery<'_, '_, N, H>
-{
-    fn is_enough(&mut self, ended: &[Ended<<N::Child as Graph>::Output>]) -> impl Future<Output = bool> + Send {
-        N::Quorum::enough(self.handler, ended, self.cx)
+impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Ask for EnoughQuery<'_, '_, N, H> {
+    fn is_enough<'a>(
+        &'a mut self,
+        ended: &'a mut Vec<Ended<AnyValue>>,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(async move {
+            let mut outputs: Vec<Ended<<N::Child as Graph>::Output>> = Vec::with_capacity(ended.len());
+            for result in ended.drain(..) {
+                outputs.push(result.map(|result| result.map(typed)));
+            }
+            let enough = N::Quorum::enough(self.handler, &outputs, self.cx).await;
+            for result in outputs {
+                ended.push(result.map(|result| result.map(|output| Box::new(output) as AnyValue)));
+            }
+            enough
+        })
     }
 }
 
 /// Waits for `node`, and starts the children of items that are added meanwhile.
-async fn while_starting_added<T, C: Graph>(
-    starter: &mut Starter<'_, C>,
+async fn while_starting_added<T>(
+    starter: &mut Starter<'_>,
     node: impl Future<Output = Result<T, NodeError>> + Send,
 ) -> Result<T, NodeError> {
     tokio::select! {
@@ -459,13 +495,18 @@ impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Kind<N> for MapNode<H>
         let items = self.0.items(&input, cx).await?;
         let untyped = UntypedServices::of(cx)?;
         let execution = cx.execution();
-        let (mut children, mut starter) = start(untyped, execution, &graph, items).await?;
+        let mut untyped_items = Vec::with_capacity(items.len());
+        for item in items {
+            untyped_items.push(item.untyped());
+        }
+        let (children, mut starter) = start(untyped, execution, graph_type::<N::Child>(), graph, untyped_items).await?;
         if let Some(quorum) = untyped.net.row(N::INDEX).quorum {
             let is_decided = starter.decided.is_some();
             let waiting = Waiting { untyped, execution, quorum, is_decided };
-            let settled = wait_for_quorum(waiting, children, EnoughQuery { handler: &self.0, cx });
-            children = while_starting_added(&mut starter, settled).await?;
+            let mut query = EnoughQuery { handler: &self.0, cx };
+            let settled = wait_for_quorum(waiting, &children, &mut query);
+            while_starting_added(&mut starter, settled).await?;
         }
-        while_starting_added(&mut starter, self.0.gather(input, children, cx)).await
+        while_starting_added(&mut starter, self.0.gather(input, Children::typed(children), cx)).await
     }
 }

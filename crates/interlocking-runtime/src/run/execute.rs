@@ -49,9 +49,11 @@ pub(crate) fn execute<G: Graph>(
     async { executing.await.map(Report::typed) }
 }
 
+/// A run without its graph's type, to its end.
 type Executing = Pin<Box<dyn Future<Output = Result<Report<AnyValue>, StartError>> + Send>>;
 
-fn execute_erased(
+/// Runs a graph that is known by its type at run time, so that this is compiled once, and not for each graph.
+pub(crate) fn execute_erased(
     graph_type: &'static dyn GraphType,
     graph: AnyGraph,
     settings: Box<Settings>,

@@ -1,9 +1,10 @@
 //! Child runs: their names, how they are run, and how their ends are handled.
 
+use crate::erased::graph_type::{AnyGraph, AnyValue, GraphType};
 use crate::journal::record::taken_by;
 use crate::journal::{By, Journal, JournalError, Origin, RunSummary};
 use crate::run::claims;
-use crate::run::execute::execute;
+use crate::run::execute::execute_erased;
 use crate::run::outcome::Outcome;
 use crate::run::prepare::Begin;
 use crate::run::settings::Settings;
@@ -11,12 +12,10 @@ use crate::run::start_error::StartError;
 use crate::tree::Tree;
 use crate::tree::end_children::end_child;
 use interlocking_core::failure::ChildFailure;
-use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 
 /// Identifies a child of a run: the node that runs it, that node's execution, the key of its item, and its number among the
 /// items with that key.
@@ -89,23 +88,24 @@ impl Fnv {
 }
 
 /// Boxed, so that a graph can be its own child.
-type Running<T> = Pin<Box<dyn Future<Output = Option<Result<T, ChildFailure>>> + Send>>;
+type Running = Pin<Box<dyn Future<Output = Option<Result<AnyValue, ChildFailure>>> + Send>>;
 
 /// Runs a child to its end for an execution of its map node, or resumes it; `None` if the child stops without having ended,
 /// with its map node or with the whole tree.
-pub(crate) fn run_child<C: Graph>(
-    graph: Arc<C>,
+pub(crate) fn run_child(
+    graph_type: &'static dyn GraphType,
+    graph: AnyGraph,
     settings: Box<Settings>,
     origin: Origin,
     taken_by: By,
-    entry: C::Entry,
-) -> Running<C::Output> {
+    entry: AnyValue,
+) -> Running {
     Box::pin(async move {
         let (tree, run) = (settings.tree().clone(), settings.run.clone());
         // A child that was stopped a moment ago may still hold its run.
         tree.wait_until_left(&run).await;
-        let begin = Begin::Child { entry: Box::new(entry), origin, taken_by };
-        let result = match execute(graph, settings, begin).await {
+        let begin = Begin::Child { entry, origin, taken_by };
+        let result = match execute_erased(graph_type, graph, settings, begin).await {
             Err(error) => match of_journal(error, &run) {
                 Ok(error) => {
                     tree.journal_failed(&error);

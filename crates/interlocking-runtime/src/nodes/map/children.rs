@@ -2,6 +2,7 @@
 
 use crate::cancel::CancelToken;
 use crate::context::additions::Additions;
+use crate::erased::graph_type::{AnyValue, typed};
 use crate::execution::interruption::caught;
 use crate::journal::By;
 use crate::mutex::Mutex;
@@ -13,6 +14,7 @@ use interlocking_core::run_id::RunId;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::future::{Future, poll_fn};
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::task::JoinSet;
@@ -148,7 +150,25 @@ pub struct Child<O> {
 /// # Ok(())
 /// # }
 /// ```
-pub struct Children<C: Graph>(pub(super) Arc<Pool<C>>);
+pub struct Children<C: Graph> {
+    children: AnyChildren,
+    graph: PhantomData<fn() -> C>,
+}
+
+/// The children of one execution, of any graph. Those that are still running when it is dropped are stopped. They record what they
+/// have cost, unless the run itself is dropped: then they are dropped, too.
+pub(in crate::nodes) struct AnyChildren(pub(super) Arc<Pool>);
+
+impl<O: 'static> Child<O> {
+    /// The child with its output's type.
+    ///
+    /// # Panics
+    ///
+    /// If the output is of another type.
+    pub(super) fn typed(Child { item, run, key, number, result }: Child<AnyValue>) -> Self {
+        Self { item, run, key, number, result: result.map(typed) }
+    }
+}
 
 impl<C: Graph> fmt::Debug for Children<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -164,18 +184,19 @@ pub(super) struct Named {
     pub(super) number: u32,
 }
 
-/// What the code that starts children shares with the code that takes them.
-pub(super) struct Pool<C: Graph> {
+/// What the code that starts children shares with the code that takes them. It does not depend on the children's graph, so that it
+/// is compiled once, and not for each graph.
+pub(super) struct Pool {
     tree: Arc<Tree>,
     /// The inbox for items that event nodes add to this execution, if any may.
     inbox: Option<(By, Arc<Additions>)>,
-    state: Mutex<State<C::Output>>,
+    state: Mutex<State>,
 }
 
-struct State<O> {
+struct State {
     /// The children, by position of their items.
     named: Vec<Named>,
-    tasks: JoinSet<Option<Child<O>>>,
+    tasks: JoinSet<Option<Child<AnyValue>>>,
     /// By position of its item: the token that stops one child alone.
     stops: BTreeMap<usize, CancelToken>,
     /// Whether any child has stopped without having ended: then the node stops, too.
@@ -183,17 +204,38 @@ struct State<O> {
     /// By position of its item: the runs that have not been taken.
     pending: BTreeMap<usize, RunId>,
     /// The children that have ended and are not taken yet, beside the tasks.
-    completed: VecDeque<Child<O>>,
+    completed: VecDeque<Child<AnyValue>>,
 }
 
 impl<C: Graph> Children<C> {
+    pub(super) fn typed(children: AnyChildren) -> Self {
+        Self { children, graph: PhantomData }
+    }
+
     /// The runs whose results have not been taken, in item order (PRG-32).
     pub fn pending(&self) -> Vec<RunId> {
-        self.0.state.lock().pending.values().cloned().collect()
+        self.children.0.state.lock().pending.values().cloned().collect()
     }
 
     /// The next child that ends; `None`, at once, when all children have been taken (PRG-33).
     pub async fn any(&mut self) -> Option<Child<C::Output>> {
+        self.children.any().await.map(Child::typed)
+    }
+
+    /// All children that have not been taken yet, in item order (rule 15).
+    pub async fn all(self) -> Vec<Child<C::Output>> {
+        let all = self.children.all().await;
+        let mut children = Vec::with_capacity(all.len());
+        for child in all {
+            children.push(Child::typed(child));
+        }
+        children
+    }
+}
+
+impl AnyChildren {
+    /// See [`Children::any`].
+    pub(in crate::nodes) async fn any(&self) -> Option<Child<AnyValue>> {
         loop {
             let child = poll_fn(|context| self.0.poll_any(context)).await;
             if child.is_some() || self.0.close().await {
@@ -202,8 +244,8 @@ impl<C: Graph> Children<C> {
         }
     }
 
-    /// All children that have not been taken yet, in item order (rule 15).
-    pub async fn all(mut self) -> Vec<Child<C::Output>> {
+    /// See [`Children::all`].
+    async fn all(&self) -> Vec<Child<AnyValue>> {
         let mut children = Vec::with_capacity(self.0.state.lock().pending.len());
         while let Some(child) = self.any().await {
             children.push(child);
@@ -213,7 +255,7 @@ impl<C: Graph> Children<C> {
     }
 }
 
-impl<C: Graph> Pool<C> {
+impl Pool {
     pub(super) fn new(tree: Arc<Tree>, inbox: Option<(By, Arc<Additions>)>) -> Self {
         let (named, stops, any_stopped, pending, completed) = Default::default();
         let tasks = JoinSet::new();
@@ -278,7 +320,7 @@ impl<C: Graph> Pool<C> {
         item: usize,
         run: RunId,
         stop: CancelToken,
-        task: impl Future<Output = Option<Child<C::Output>>> + Send + 'static,
+        task: impl Future<Output = Option<Child<AnyValue>>> + Send + 'static,
     ) {
         let mut state = self.state.lock();
         let Named { key, number, .. } = state.named[item].clone();
@@ -299,14 +341,14 @@ impl<C: Graph> Pool<C> {
     }
 
     /// Adds a child that has ended: without a task, or to be taken once more.
-    pub(super) fn complete(&self, child: Child<C::Output>) {
+    pub(super) fn complete(&self, child: Child<AnyValue>) {
         let mut state = self.state.lock();
         state.pending.insert(child.item, child.run.clone());
         state.completed.push_back(child);
     }
 
     /// Cancels the children that have not been taken, and returns their results; nothing for those that never began.
-    pub(super) async fn cancel(&self) -> Vec<Child<C::Output>> {
+    pub(super) async fn cancel(&self) -> Vec<Child<AnyValue>> {
         self.state.lock().stops.values().for_each(CancelToken::cancel);
         let mut ended = Vec::new();
         while let Some(child) = poll_fn(|context| self.poll_ended(context)).await {
@@ -316,7 +358,7 @@ impl<C: Graph> Pool<C> {
         ended
     }
 
-    fn poll_any(&self, context: &mut Context<'_>) -> Poll<Option<Child<C::Output>>> {
+    fn poll_any(&self, context: &mut Context<'_>) -> Poll<Option<Child<AnyValue>>> {
         match self.poll_ended(context) {
             // The node stops together with the child.
             Poll::Ready(None) if self.state.lock().any_stopped => Poll::Pending,
@@ -324,7 +366,7 @@ impl<C: Graph> Pool<C> {
         }
     }
 
-    fn poll_ended(&self, context: &mut Context<'_>) -> Poll<Option<Child<C::Output>>> {
+    fn poll_ended(&self, context: &mut Context<'_>) -> Poll<Option<Child<AnyValue>>> {
         let mut state = self.state.lock();
         let child = match state.completed.pop_front() {
             Some(child) => child,
@@ -345,9 +387,7 @@ impl<C: Graph> Pool<C> {
     }
 }
 
-impl<C: Graph> Drop for Children<C> {
-    /// Stops the children that are still running. They record what they have cost, unless the run itself is dropped: then they
-    /// are dropped, too.
+impl Drop for AnyChildren {
     fn drop(&mut self) {
         self.0.close_now();
         let mut state = self.0.state.lock();

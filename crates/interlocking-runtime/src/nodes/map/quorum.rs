@@ -6,19 +6,24 @@
 //! the child ends while the others are being cancelled.
 
 use super::Ended;
-use super::children::{Child, Children, Named};
+use super::children::{AnyChildren, Child, Named, Pool};
 use crate::context::services::UntypedServices;
+use crate::erased::graph_type::AnyValue;
 use crate::event::EventKind;
 use crate::journal::Entry;
 use interlocking_core::failure::{ChildFailure, NodeError};
 use interlocking_core::frontier::Execution;
-use interlocking_core::graph::Graph;
 use interlocking_core::table::Quorum;
 use std::future::Future;
+use std::pin::Pin;
 
 /// Asks a map's handler whether it has enough.
-pub(super) trait Ask<O> {
-    fn is_enough(&mut self, ended: &[Ended<O>]) -> impl Future<Output = bool> + Send;
+pub(super) trait Ask: Send {
+    /// Whether it has enough with these results, which are the same afterwards.
+    fn is_enough<'a>(
+        &'a mut self,
+        ended: &'a mut Vec<Ended<AnyValue>>,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 }
 
 /// The execution that waits for a quorum.
@@ -31,11 +36,11 @@ pub(super) struct Waiting<'run> {
 }
 
 /// Waits until the quorum is reached, or no longer can be, and cancels the rest. All of the returned children have ended.
-pub(super) async fn wait_for_quorum<C: Graph>(
+pub(super) async fn wait_for_quorum(
     waiting: Waiting<'_>,
-    mut children: Children<C>,
-    mut handler: impl Ask<C::Output>,
-) -> Result<Children<C>, NodeError> {
+    children: &AnyChildren,
+    handler: &mut dyn Ask,
+) -> Result<(), NodeError> {
     let mut ended = Results::default();
     if waiting.untyped.history().decision(&waiting.untyped.by(waiting.execution)).is_some() {
         while let Some(child) = children.any().await {
@@ -46,7 +51,7 @@ pub(super) async fn wait_for_quorum<C: Graph>(
             if waiting.is_decided {
                 break false;
             }
-            let reached = wait(waiting.quorum, &mut ended, &mut children, &mut handler).await;
+            let reached = wait(waiting.quorum, &mut ended, children, handler).await;
             // Items that are added now may make up a quorum that was out of reach.
             if children.0.close().await || reached {
                 break reached;
@@ -56,24 +61,19 @@ pub(super) async fn wait_for_quorum<C: Graph>(
         decide(&waiting, reached, &ended, &children.0.named()).await?;
         children.0.cancel().await.into_iter().for_each(|child| ended.add(child));
     }
-    ended.give_back(&children);
-    Ok(children)
+    ended.give_back(&children.0);
+    Ok(())
 }
 
 /// Waits for children until the quorum is reached; false when it can no longer be reached.
-async fn wait<C: Graph>(
-    quorum: Quorum,
-    ended: &mut Results<C::Output>,
-    children: &mut Children<C>,
-    handler: &mut impl Ask<C::Output>,
-) -> bool {
+async fn wait(quorum: Quorum, ended: &mut Results, children: &AnyChildren, handler: &mut dyn Ask) -> bool {
     loop {
         ended.make_room(children.0.count());
         let pending = ended.results.len() - ended.order.len();
         match quorum {
             Quorum::AtLeast(count) if ended.succeeded() >= count as usize => return true,
             Quorum::AtLeast(count) if ended.succeeded() + pending < count as usize => return false,
-            Quorum::Enough if !ended.order.is_empty() && handler.is_enough(&ended.results).await => return true,
+            Quorum::Enough if !ended.order.is_empty() && handler.is_enough(&mut ended.results).await => return true,
             _ => {}
         }
         match children.any().await {
@@ -84,7 +84,7 @@ async fn wait<C: Graph>(
 }
 
 /// Records the decision, and emits it.
-async fn decide<O>(waiting: &Waiting<'_>, reached: bool, ended: &Results<O>, named: &[Named]) -> Result<(), NodeError> {
+async fn decide(waiting: &Waiting<'_>, reached: bool, ended: &Results, named: &[Named]) -> Result<(), NodeError> {
     let (untyped, by) = (waiting.untyped, waiting.untyped.by(waiting.execution));
     let runs = ended.results.iter().zip(named).filter(|(result, _)| result.is_some());
     let runs: Vec<_> = runs.map(|(_, named)| named.run.clone()).collect();
@@ -106,26 +106,21 @@ async fn decide<O>(waiting: &Waiting<'_>, reached: bool, ended: &Results<O>, nam
 }
 
 /// The results of children.
-struct Results<O> {
+#[derive(Default)]
+struct Results {
     /// The results, by position of their items.
-    results: Vec<Ended<O>>,
+    results: Vec<Ended<AnyValue>>,
     /// The positions of the children that have ended, in the order in which they ended.
     order: Vec<usize>,
 }
 
-impl<O> Default for Results<O> {
-    fn default() -> Self {
-        Self { results: Vec::new(), order: Vec::new() }
-    }
-}
-
-impl<O> Results<O> {
+impl Results {
     /// Makes room for this many children.
     fn make_room(&mut self, children: usize) {
         self.results.resize_with(children, || None);
     }
 
-    fn add(&mut self, child: Child<O>) {
+    fn add(&mut self, child: Child<AnyValue>) {
         self.make_room(self.results.len().max(child.item + 1));
         self.results[child.item] = Some(child.result);
         self.order.push(child.item);
@@ -137,14 +132,14 @@ impl<O> Results<O> {
 
     /// Puts all results back to be taken again: first in the order in which the children ended, then those of cancelled
     /// children.
-    fn give_back<C: Graph<Output = O>>(mut self, children: &Children<C>) {
-        let named = children.0.named();
+    fn give_back(mut self, children: &Pool) {
+        let named = children.named();
         self.make_room(named.len());
         let cancelled: Vec<usize> = (0..named.len()).filter(|item| self.results[*item].is_none()).collect();
         for item in self.order.iter().copied().chain(cancelled) {
             let (Named { run, key, number }, result) = (named[item].clone(), self.results[item].take());
             let result = result.unwrap_or(Err(ChildFailure::Cancelled));
-            children.0.complete(Child { item, run, key, number, result });
+            children.complete(Child { item, run, key, number, result });
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Starts the children of one execution of a map node, or continues those that it had.
 
-use super::Item;
-use super::children::{Child, Children, Named, Pool};
+use super::AnyItem;
+use super::children::{AnyChildren, Child, Named, Pool};
 use crate::context::services::UntypedServices;
+use crate::erased::graph_type::{AnyGraph, GraphType};
 use crate::event::EventKind;
 use crate::journal::{By, Origin};
 use crate::limits::allowance::{Allowance, Stopped};
@@ -13,7 +14,6 @@ use crate::workspaces::parent_journal::WriteEntry;
 use crate::workspaces::{ParentJournal, ParentScope, RunScope};
 use interlocking_core::failure::{ChildFailure, NodeError};
 use interlocking_core::frontier::Execution;
-use interlocking_core::graph::{Graph, Stored};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::{NodeRow, Quorum};
 use std::collections::{HashMap, HashSet};
@@ -22,15 +22,16 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// Starts the children of one execution.
-pub(in crate::nodes) struct Starter<'run, C: Graph> {
+pub(in crate::nodes) struct Starter<'run> {
     pub(super) untyped: &'run UntypedServices,
     pub(super) by: By,
     /// The children that had ended when the rest was cancelled; `None` if the rest is not cancelled.
     pub(super) decided: Option<Vec<RunId>>,
     pub(super) execution: Execution,
     row: &'static NodeRow,
-    graph: Arc<C>,
-    pool: Arc<Pool<C>>,
+    graph_type: &'static dyn GraphType,
+    graph: AnyGraph,
+    pool: Arc<Pool>,
     siblings: Arc<ChildGroup>,
     slots: Arc<Semaphore>,
     /// Created for the first child.
@@ -43,22 +44,25 @@ pub(in crate::nodes) struct Starter<'run, C: Graph> {
 }
 
 /// An item with the run that it is run as.
-struct Planned<C: Graph> {
+struct Planned {
     position: usize,
     named: Named,
     origin: Origin,
-    item: Item<C>,
+    item: AnyItem,
 }
 
 /// Starts the children of an execution, or continues those that it had. Where it is decided that the rest is cancelled, no
 /// child of the rest begins.
-pub(in crate::nodes) async fn start<'run, C: Graph>(
+///
+/// It does not depend on the children's graph, so that it is compiled once, and not for each graph.
+pub(in crate::nodes) async fn start<'run>(
     untyped: &'run UntypedServices,
     execution: Execution,
-    graph: &Arc<C>,
-    items: Vec<Item<C>>,
-) -> Result<(Children<C>, Starter<'run, C>), NodeError> {
-    let mut starter = Starter::new(untyped, execution, graph).await?;
+    graph_type: &'static dyn GraphType,
+    graph: AnyGraph,
+    items: Vec<AnyItem>,
+) -> Result<(AnyChildren, Starter<'run>), NodeError> {
+    let mut starter = Starter::new(untyped, execution, graph_type, graph).await?;
     let mut planned: Vec<_> = items.into_iter().map(|item| starter.plan(item)).collect::<Result<_, _>>()?;
     for item in starter.added()? {
         planned.push(starter.plan(item)?);
@@ -71,7 +75,7 @@ pub(in crate::nodes) async fn start<'run, C: Graph>(
         starter.decided.get_or_insert_default();
     }
     starter.emit_map_started(&planned);
-    let children = Children(starter.pool.clone());
+    let children = AnyChildren(starter.pool.clone());
     let turns = untyped.settings.tree().turns.clone();
     // Children with a section in progress come first, and need not wait for the others.
     planned.sort_by_cached_key(|planned| !turns.expects(&planned.named.run));
@@ -88,8 +92,13 @@ pub(in crate::nodes) async fn start<'run, C: Graph>(
     Ok((children, starter))
 }
 
-impl<'run, C: Graph> Starter<'run, C> {
-    async fn new(untyped: &'run UntypedServices, execution: Execution, graph: &Arc<C>) -> Result<Self, NodeError> {
+impl<'run> Starter<'run> {
+    async fn new(
+        untyped: &'run UntypedServices,
+        execution: Execution,
+        graph_type: &'static dyn GraphType,
+        graph: AnyGraph,
+    ) -> Result<Self, NodeError> {
         let (row, by, tree) = (untyped.net.row(execution.node), untyped.by(execution), untyped.settings.tree());
         let entry = (execution.visit, execution.attempt);
         // Only an execution that is not the node's first, or that was begun before, can have earlier children.
@@ -105,15 +114,30 @@ impl<'run, C: Graph> Starter<'run, C> {
         let (allowance, counts, taken) = Default::default();
         let takes_items = untyped.net.table().nodes.iter().any(|other| other.adds_to.contains(&row.name));
         let inbox = takes_items.then(|| (by.clone(), untyped.additions().clone()));
-        let (graph, pool) = (graph.clone(), Arc::new(Pool::new(tree.clone(), inbox)));
+        let pool = Arc::new(Pool::new(tree.clone(), inbox));
         let slots = Arc::new(Semaphore::new(concurrency));
-        Ok(Self { untyped, by, decided, execution, row, graph, pool, siblings, slots, allowance, known, counts, taken })
+        Ok(Self {
+            untyped,
+            by,
+            decided,
+            execution,
+            row,
+            graph_type,
+            graph,
+            pool,
+            siblings,
+            slots,
+            allowance,
+            known,
+            counts,
+            taken,
+        })
     }
 
     /// Emits how many items there are.
-    fn emit_map_started(&self, planned: &[Planned<C>]) {
+    fn emit_map_started(&self, planned: &[Planned]) {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let has_ended = |planned: &&Planned<C>| self.known.has_ended(&planned.named.run) == Some(true);
+        let has_ended = |planned: &&Planned| self.known.has_ended(&planned.named.run) == Some(true);
         self.untyped.emit(|| EventKind::MapStarted {
             node: self.untyped.node(self.execution),
             items: number(planned.len()),
@@ -126,7 +150,7 @@ impl<'run, C: Graph> Starter<'run, C> {
         loop {
             let items = self.pool.next_added().await;
             for item in items {
-                let planned = self.plan(Item::of_record(item)?)?;
+                let planned = self.plan(AnyItem::of_record(self.graph_type, item)?)?;
                 self.start(planned).await?;
                 self.pool.took(1);
                 // A driver that checked before whether the run waits for people found this execution busy with the item: it has
@@ -137,17 +161,17 @@ impl<'run, C: Graph> Starter<'run, C> {
     }
 
     /// The items that were added before.
-    fn added(&self) -> Result<Vec<Item<C>>, NodeError> {
+    fn added(&self) -> Result<Vec<AnyItem>, NodeError> {
         let items = self.pool.added();
         self.pool.took(items.len());
-        items.into_iter().map(Item::of_record).collect()
+        items.into_iter().map(|item| AnyItem::of_record(self.graph_type, item)).collect()
     }
 
     /// Finds the run that an item continues, or names a new one.
-    fn plan(&mut self, item: Item<C>) -> Result<Planned<C>, NodeError> {
+    fn plan(&mut self, item: AnyItem) -> Result<Planned, NodeError> {
         let key = match &item.key {
             Some(key) => key.clone(),
-            None => serde_json::to_string(&Stored(&item.entry))?,
+            None => self.graph_type.encode_entry(&item.entry)?.as_ref().to_owned(),
         };
         let number = *self.counts.entry(key.clone()).and_modify(|number| *number += 1).or_insert(1);
         let (parent, Execution { visit, attempt, .. }) = (self.untyped.run(), self.execution);
@@ -185,7 +209,7 @@ impl<'run, C: Graph> Starter<'run, C> {
     }
 
     /// Starts the child of an item, unless it is decided that this child is cancelled.
-    async fn start(&mut self, planned: Planned<C>) -> Result<(), NodeError> {
+    async fn start(&mut self, planned: Planned) -> Result<(), NodeError> {
         let Planned { position, named: Named { run, key, number }, origin, item } = planned;
         let has_ended = self.known.has_ended(&run);
         if let Some(ended) = &self.decided
@@ -206,8 +230,8 @@ impl<'run, C: Graph> Starter<'run, C> {
         Ok(())
     }
 
-    fn spawn(&mut self, planned: Planned<C>) -> Result<(), Stopped> {
-        let Planned { position, named: Named { run, key, number }, origin, item: Item { entry, workspaces, .. } } =
+    fn spawn(&mut self, planned: Planned) -> Result<(), Stopped> {
+        let Planned { position, named: Named { run, key, number }, origin, item: AnyItem { entry, workspaces, .. } } =
             planned;
         let (untyped, tree) = (self.untyped, self.untyped.settings.tree().clone());
         let allowance = match &self.allowance {
@@ -222,11 +246,13 @@ impl<'run, C: Graph> Starter<'run, C> {
             let workspace = self.row.workspace.as_deref();
             let demands_a_sandbox = settings.parents_demand_a_sandbox();
             let parent = ParentScope { run: untyped.run(), workspace, key: &key, demands_a_sandbox, journal: &journal };
-            let scope = RunScope { run: &run, table: C::net().table(), is_new: false, parent: Some(parent) };
+            let scope =
+                RunScope { run: &run, table: self.graph_type.net().table(), is_new: false, parent: Some(parent) };
             settings.scope_workspaces(workspaces.map(|make| make(&run)), &scope);
         }
         settings.run = run.clone();
-        let (graph, slots, taken_by) = (self.graph.clone(), self.slots.clone(), self.by.clone());
+        let (graph_type, graph, slots, taken_by) =
+            (self.graph_type, self.graph.clone(), self.slots.clone(), self.by.clone());
         let (task, stop) =
             (tree.register_task(untyped.run().clone(), run.clone()), settings.cancel.clone().unwrap_or_default());
         let (abandoned, stopped, child) = (tree.abandoned.clone(), stop.clone(), run.clone());
@@ -249,7 +275,7 @@ impl<'run, C: Graph> Starter<'run, C> {
             let result = tokio::select! {
                 biased;
                 () = abandoned.cancelled() => return None,
-                ended = run_child(graph, settings, origin, taken_by, entry) => ended?,
+                ended = run_child(graph_type, graph, settings, origin, taken_by, entry) => ended?,
             };
             Some(Child { item: position, run: child, key, number, result })
         });
