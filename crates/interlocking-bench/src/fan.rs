@@ -92,6 +92,7 @@ impl Graph for Fan {
     type Token = Spot;
     const NODES: usize = 2 + BRANCHES as usize;
     const EDGES: usize = 2 + 2 * BRANCHES as usize;
+    const MAY_BE_CHAIN: bool = true;
 
     fn net() -> &'static Net {
         static NET: OnceLock<Net> = OnceLock::new();

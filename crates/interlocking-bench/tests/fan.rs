@@ -79,6 +79,7 @@ impl Graph for Doing {
     type Token = Spot;
     const NODES: usize = Fan::NODES;
     const EDGES: usize = Fan::EDGES;
+    const MAY_BE_CHAIN: bool = true;
 
     /// The benchmark's, but the last branch may be entered once.
     fn net() -> &'static Net {
@@ -190,6 +191,7 @@ impl Graph for Waiting {
     type Token = At;
     const NODES: usize = 3 + FEW as usize;
     const EDGES: usize = 1 + 2 * FEW as usize;
+    const MAY_BE_CHAIN: bool = true;
 
     fn net() -> &'static Net {
         static NET: OnceLock<Net> = OnceLock::new();

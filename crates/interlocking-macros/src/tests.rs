@@ -345,6 +345,7 @@ fn a_small_graph_expands_to_this() {
                     exact: true,
                 };
                 const HAS_NODES_BESIDE: __p::bool = false;
+                const MAY_BE_CHAIN: __p::bool = true;
                 fn net() -> &'static __p::Net {
                     static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
                     NET.get_or_init(|| __p::net(

@@ -17,6 +17,7 @@ impl<const LEVEL: usize> Graph for Simulated<LEVEL> {
     type Token = Token<LEVEL>;
     const NODES: usize = 0;
     const EDGES: usize = 0;
+    const MAY_BE_CHAIN: bool = true;
 
     fn net() -> &'static Net {
         net(LEVEL)

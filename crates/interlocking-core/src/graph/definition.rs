@@ -62,6 +62,9 @@ pub trait Graph: Sized + Send + Sync + 'static {
     /// Whether any node works beside the graph: an advisory node or an observer. What only such nodes need is not compiled for other
     /// graphs.
     const HAS_NODES_BESIDE: bool = true;
+    /// Whether a run may be one chain of nodes: no node asks an agent, runs child graphs or observes. What only such runs need is not
+    /// compiled for other graphs.
+    const MAY_BE_CHAIN: bool = false;
 
     /// The routing table, compiled once.
     fn net() -> &'static Net;

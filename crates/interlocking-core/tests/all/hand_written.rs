@@ -225,6 +225,7 @@ const _: () = {
         type Token = Token;
         const NODES: usize = 4;
         const EDGES: usize = 7;
+        const MAY_BE_CHAIN: bool = true;
         fn net() -> &'static __i::net::Net {
             use __i::table::{NodeKind, NodeRow, Table};
             static NET: std::sync::OnceLock<__i::net::Net> = std::sync::OnceLock::new();

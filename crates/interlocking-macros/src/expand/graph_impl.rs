@@ -32,12 +32,19 @@ impl Expansion<'_, '_> {
         let failed = self.failed();
         let memory = self.memory();
         let finish = self.finish();
-        // Where it has, that is the trait's default.
-        let has_nodes_beside =
-            table.nodes.iter().any(|row| matches!(row.kind, NodeKind::Advisory | NodeKind::Observer));
-        let has_none_beside = (!has_nodes_beside).then(|| {
+        // Where nothing is written, the trait's default holds.
+        let is_beside = |kind| matches!(kind, NodeKind::Advisory | NodeKind::Observer);
+        let has_none_beside = !table.nodes.iter().any(|row| is_beside(row.kind));
+        let has_nodes_beside = has_none_beside.then(|| {
             quote!(
                 const HAS_NODES_BESIDE: __p::bool = false;
+            )
+        });
+        let features = self.net.features();
+        let is_chain = !(features.prompts || features.maps || features.observes);
+        let may_be_chain = is_chain.then(|| {
+            quote!(
+                const MAY_BE_CHAIN: __p::bool = true;
             )
         });
         quote! {
@@ -49,7 +56,8 @@ impl Expansion<'_, '_> {
                 const NODES: __p::usize = #nodes;
                 const EDGES: __p::usize = #edges;
                 #agent_calls
-                #has_none_beside
+                #has_nodes_beside
+                #may_be_chain
                 fn net() -> &'static __p::Net {
                     static NET: __p::OnceLock<__p::Net> = __p::OnceLock::new();
                     NET.get_or_init(|| __p::net(#graph_name, #output_name, &[#(#rows),*]))

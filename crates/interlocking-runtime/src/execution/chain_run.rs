@@ -7,6 +7,7 @@
 //!
 //! Exists for the rows "bytes of a parked run" and "ten thousand runs" of `docs/book/src/performance.md`.
 
+use crate::context::services::UntypedServices;
 use crate::erased::done::ErasedDone;
 use crate::erased::token::ErasedToken;
 use crate::execution::guard::is_watched;
@@ -46,6 +47,9 @@ struct Running<G: Graph> {
     single: Single<'static>,
 }
 
+/// What a run continues from: the result of its last execution, or an execution that is about to start.
+type From = Result<(Completed, Elapsed), (Execution, ErasedToken)>;
+
 /// A chain run that has just begun, and the token of its entry.
 type Beginning<'l, G> = (&'l mut Running<G>, <G as Graph>::Token);
 
@@ -73,7 +77,8 @@ impl<G: Graph> ChainRun<G> {
             let Running { shared, single } = begun;
             let first = single.first();
             if !may_chain(shared, first) {
-                return Ok(Box::pin(self.drive(first, Err(input))).await);
+                let (driver, from) = self.into_driver(first, Err(input));
+                return Ok(Box::pin(go_on(driver, from)).await.typed());
             }
             let (completed, took) = if is_plain(shared) {
                 let mut plain = Plain(single.solo(first));
@@ -89,7 +94,10 @@ impl<G: Graph> ChainRun<G> {
             };
             match end(shared, single, completed, took) {
                 Ok(report) => Ok(report),
-                Err(completed) => Ok(Box::pin(self.drive(completed.execution, Ok((completed, took)))).await),
+                Err(completed) => {
+                    let (driver, from) = self.into_driver(completed.execution, Ok((completed, took)));
+                    Ok(Box::pin(go_on(driver, from)).await.typed())
+                }
             }
         }
     }
@@ -111,13 +119,12 @@ impl<G: Graph> ChainRun<G> {
         }
     }
 
-    /// Continues a run that is more than a chain with a driver: from the result of its last execution, or from its entry's
-    /// token.
-    async fn drive(
+    /// What continues a run that is more than a chain: a driver, and the result of the run's last execution or its entry's token.
+    fn into_driver(
         self,
         execution: Execution,
         from: Result<(Completed<Done<G>>, Elapsed), G::Token>,
-    ) -> Report<G::Output> {
+    ) -> (Driver, From) {
         let Some(Stage::Running(Running { shared, single })) = self.0 else { unreachable!("it has begun") };
         let driver = Driver::new(Arc::new(shared), single.into_frontier(execution), None);
         let from = match from {
@@ -127,7 +134,7 @@ impl<G: Graph> ChainRun<G> {
             }
             Err(input) => Err((execution, ErasedToken::new(input))),
         };
-        go_on(driver, from).await.typed()
+        (driver, from)
     }
 }
 
@@ -143,8 +150,7 @@ fn end<G: Graph>(
     took: Elapsed,
 ) -> Result<Report<G::Output>, Completed<Done<G>>> {
     let Shared { services, .. } = shared;
-    let settings = &services.untyped.settings;
-    if G::net().features().reports || settings.has_running_relatives() || settings.owns_workspaces() {
+    if !ends_alone(&services.untyped) {
         return Err(completed);
     }
     let Completed { execution, now, ref result } = completed;
@@ -164,6 +170,12 @@ fn end<G: Graph>(
     let outcome = Outcome::Finished(output);
     services.untyped.emit_ended(outcome.name());
     Ok(report(&services.untyped, single.entries(), outcome))
+}
+
+/// Whether nothing else is to be done at the end of a run: it has no reports, child runs or workspaces of its own.
+fn ends_alone(untyped: &UntypedServices) -> bool {
+    let settings = &untyped.settings;
+    !(untyped.net.features().reports || settings.has_running_relatives() || settings.owns_workspaces())
 }
 
 /// Whether a chain may start at the entry.

@@ -16,12 +16,13 @@ pub(crate) type Running<G> = Pin<Box<dyn Future<Output = Result<Report<<G as Gra
 
 /// Runs a graph from its beginning to its end. The future is boxed, so that spawning it moves only a pointer.
 pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Running<G> {
-    if !ChainRun::<G>::may_be(&settings) {
-        return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry: Box::new(entry) }));
+    // The first is known at compile time, so that a chain run is compiled only for graphs that may have one.
+    if const { G::MAY_BE_CHAIN } && ChainRun::<G>::may_be(&settings) {
+        // The box is allocated first, so that only the arguments are moved and not the whole future (row "ten thousand runs" of
+        // `docs/book/src/performance.md`).
+        let room = Box::new_uninit();
+        let running = Box::write(room, ChainRun::new(graph, settings, entry).run());
+        return Box::into_pin(running);
     }
-    // The box is allocated first, so that only the arguments are moved and not the whole future (row "ten thousand runs" of
-    // `docs/book/src/performance.md`).
-    let room = Box::new_uninit();
-    let running = Box::write(room, ChainRun::new(graph, settings, entry).run());
-    Box::into_pin(running)
+    Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry: Box::new(entry) }))
 }

@@ -6,6 +6,7 @@
 #[path = "../../../../crates/interlocking-soundness/tests/evidence/tables/held.rs"]
 mod held;
 mod artefacts;
+mod demonstration;
 mod slot;
 mod agent_script;
 mod watched;

@@ -1,5 +1,6 @@
 //! The demonstration: its files are built and tested, and its scripts are compared with its files.
 
+use crate::artefacts::target_directory;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -110,10 +111,9 @@ fn claims_hold_where_they_should() {
 #[tokio::test]
 async fn the_demonstration_does_what_it_says() {
     let checkouts = tempfile::tempdir().unwrap();
-    let target = tempfile::tempdir().unwrap();
     let at = &checkouts.path().join("1");
     let task = Task::parse("demo/spec.toml", demo::SPEC, SpecFormat::Toml).unwrap();
-    let runner = Runner::new(task.toolchain.clone(), target.path(), checkouts.path()).unwrap();
+    let runner = Runner::new(task.toolchain.clone(), &target_directory(), checkouts.path()).unwrap();
     let checkout = Checkout::at(at);
     let put = |from: &str, to: &str| {
         let to = at.join(to);
