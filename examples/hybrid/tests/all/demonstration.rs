@@ -113,7 +113,7 @@ async fn the_demonstration_does_what_it_says() {
     let checkouts = tempfile::tempdir().unwrap();
     let at = &checkouts.path().join("1");
     let task = Task::parse("demo/spec.toml", demo::SPEC, SpecFormat::Toml).unwrap();
-    let runner = Runner::new(task.toolchain.clone(), &target_directory(), checkouts.path()).unwrap();
+    let runner = Runner::new(task.toolchain.clone(), target_directory(), checkouts.path()).unwrap();
     let checkout = Checkout::at(at);
     let put = |from: &str, to: &str| {
         let to = at.join(to);

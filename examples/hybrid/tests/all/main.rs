@@ -1,4 +1,4 @@
-//! Whole runs of the protocol: scripted agents whose work is really written, built, tested and merged.
+//! The demonstration, and whole runs of the protocol: scripted agents whose work is really written, built, tested and merged.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
 
