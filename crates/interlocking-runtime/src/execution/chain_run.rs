@@ -47,8 +47,8 @@ struct Running<G: Graph> {
     single: Single<'static>,
 }
 
-/// What a run continues from: the result of its last execution, or an execution that is about to start.
-type From = Result<(Completed, Elapsed), (Execution, ErasedToken)>;
+/// What a run has reached: the result of its last execution, or an execution that is about to start.
+type Reached = Result<(Completed, Elapsed), (Execution, ErasedToken)>;
 
 /// A chain run that has just begun, and the token of its entry.
 type Beginning<'l, G> = (&'l mut Running<G>, <G as Graph>::Token);
@@ -124,7 +124,7 @@ impl<G: Graph> ChainRun<G> {
         self,
         execution: Execution,
         from: Result<(Completed<Done<G>>, Elapsed), G::Token>,
-    ) -> (Driver, From) {
+    ) -> (Driver, Reached) {
         let Some(Stage::Running(Running { shared, single })) = self.0 else { unreachable!("it has begun") };
         let driver = Driver::new(Arc::new(shared), single.into_frontier(execution), None);
         let from = match from {

@@ -35,7 +35,7 @@ pub(super) struct Waiting<'run> {
     pub(super) is_decided: bool,
 }
 
-/// Waits until the quorum is reached, or no longer can be, and cancels the rest. All of the returned children have ended.
+/// Waits until the quorum is reached, or no longer can be, and cancels the rest. Afterwards all children have ended.
 pub(super) async fn wait_for_quorum(
     waiting: Waiting<'_>,
     children: &AnyChildren,
