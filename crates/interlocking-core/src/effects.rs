@@ -106,7 +106,7 @@ impl Effects {
         self.list().commits.insert(0, commit);
     }
 
-    /// Takes the tokens of the graph for the advisory nodes that the execution starts; a second call returns none.
+    /// Takes the graph's tokens for the advisory nodes that the execution starts; a second call returns none.
     #[doc(hidden)]
     pub fn take_spawned(&mut self) -> Vec<Box<dyn Any + Send + Sync>> {
         self.0.as_mut().map(|list| std::mem::take(&mut list.spawned)).unwrap_or_default()

@@ -92,6 +92,13 @@ pub struct Features {
     pub budgeted_edges: usize,
 }
 
+impl Features {
+    /// Whether a run that is not recorded may be one chain of nodes: no node asks an agent, runs child graphs or observes.
+    pub fn may_be_chain(&self) -> bool {
+        !(self.prompts || self.maps || self.observes)
+    }
+}
+
 /// The data of a node that a run needs.
 #[derive(Debug)]
 #[non_exhaustive]

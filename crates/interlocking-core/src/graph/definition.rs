@@ -62,8 +62,8 @@ pub trait Graph: Sized + Send + Sync + 'static {
     /// Whether any node works beside the graph: an advisory node or an observer. What only such nodes need is not compiled for other
     /// graphs.
     const HAS_NODES_BESIDE: bool = true;
-    /// Whether a run may be one chain of nodes: no node asks an agent, runs child graphs or observes. What only such runs need is not
-    /// compiled for other graphs.
+    /// Whether a run that is not recorded may be one chain of nodes: [`Features::may_be_chain`](crate::net::Features::may_be_chain).
+    /// What only such runs need is not compiled for other graphs.
     const MAY_BE_CHAIN: bool = false;
 
     /// The routing table, compiled once.

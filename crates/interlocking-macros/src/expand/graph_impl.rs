@@ -33,16 +33,13 @@ impl Expansion<'_, '_> {
         let memory = self.memory();
         let finish = self.finish();
         // Where nothing is written, the trait's default holds.
-        let is_beside = |kind| matches!(kind, NodeKind::Advisory | NodeKind::Observer);
-        let has_none_beside = !table.nodes.iter().any(|row| is_beside(row.kind));
+        let has_none_beside = !self.graph.nodes.iter().any(Node::reports);
         let has_nodes_beside = has_none_beside.then(|| {
             quote!(
                 const HAS_NODES_BESIDE: __p::bool = false;
             )
         });
-        let features = self.net.features();
-        let is_chain = !(features.prompts || features.maps || features.observes);
-        let may_be_chain = is_chain.then(|| {
+        let may_be_chain = self.net.features().may_be_chain().then(|| {
             quote!(
                 const MAY_BE_CHAIN: __p::bool = true;
             )

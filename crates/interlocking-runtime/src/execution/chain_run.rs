@@ -18,7 +18,7 @@ use crate::execution::{
 };
 use crate::run::execute::go_on;
 use crate::run::outcome::{Outcome, Report};
-use crate::run::prepare::{asks_agents, unrecorded};
+use crate::run::prepare::unrecorded;
 use crate::run::report::report;
 use crate::run::settings::Settings;
 use crate::run::start_error::StartError;
@@ -57,8 +57,7 @@ impl<G: Graph> ChainRun<G> {
     /// Whether a run may be a chain run: nothing is checked before it begins, and nothing is recorded, timed or observed while
     /// its nodes run.
     pub(crate) fn may_be(settings: &Settings) -> bool {
-        let is_observed = G::net().features().observes;
-        !settings.is_recorded() && !settings.is_timed() && !is_observed && !asks_agents(G::net())
+        !settings.is_recorded() && !settings.is_timed() && G::net().features().may_be_chain()
     }
 
     /// A run that has not begun.

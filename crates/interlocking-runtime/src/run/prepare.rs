@@ -261,7 +261,7 @@ fn check(settings: &mut Settings, is_new: bool, graph_type: &dyn GraphType) -> R
 }
 
 /// Whether the graph asks agents, or may run a child graph that does.
-pub(crate) fn asks_agents(net: &Net) -> bool {
+fn asks_agents(net: &Net) -> bool {
     net.features().prompts || net.features().maps
 }
 
